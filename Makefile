@@ -1,0 +1,25 @@
+# harness_ros from a fresh clone: `make demo`, `make test`. With a sourced ROS 2 the same targets use it.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+SEED ?= 0
+IN_ENV := source scripts/env.sh &&
+
+.PHONY: help setup demo test lint clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+setup:  ## make the environment and build the interfaces (done by itself where needed)
+	@scripts/setup.sh
+
+demo: setup  ## physics, tools, cameras, evaluator: a live table of verdicts; SEED=n for other outcomes
+	@$(IN_ENV) exec harness-ros demo --seed $(SEED) --out demo_out
+
+test: setup  ## run all tests; ARGS are passed to pytest
+	@$(IN_ENV) exec python -P -m pytest $(ARGS)
+
+lint: setup  ## ruff and mypy
+	@$(IN_ENV) ruff check . && ruff format --check . && mypy
+
+clean:  ## remove what setup and demo made
+	rm -rf .workspace demo_out bench_out

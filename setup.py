@@ -1,0 +1,16 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Installs the part of harness_ros that needs no ROS; colcon builds the whole from CMakeLists.txt."""
+
+import re
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+VERSION = re.search(r"<version>(.+)</version>", Path(__file__).with_name("package.xml").read_text())
+
+setup(
+    version=VERSION.group(1) if VERSION else "0",
+    packages=find_packages(include=["harness_ros", "harness_ros.*"]),
+    package_data={"harness_ros": ["py.typed"]},
+)
