@@ -1,0 +1,50 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Message definitions for bags: the standard ones, and those of harness_ros from its .msg files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
+from rosbags.typesys.store import Typestore
+
+from harness_ros.contract import HarnessError
+
+
+class DefinitionError(HarnessError):
+    """The message definitions of harness_ros are not found."""
+
+
+def typestore() -> Typestore:
+    """A type store with the messages of ROS 2 Jazzy and of harness_ros.
+
+    Raises:
+        DefinitionError: no folder with the .msg files is found.
+    """
+    store = get_typestore(Stores.ROS2_JAZZY)
+    types = {}
+    for path in sorted(_message_folder().glob("*.msg")):
+        types.update(get_types_from_msg(path.read_text(), f"harness_ros/msg/{path.stem}"))
+    store.register(types)
+    return store
+
+
+def _message_folder() -> Path:
+    looked_at = list(_candidates())
+    for folder in looked_at:
+        if (folder / "ToolRun.msg").is_file():
+            return folder
+    raise DefinitionError(
+        f"ToolRun.msg of harness_ros is in none of {[str(folder) for folder in looked_at]}"
+    )
+
+
+def _candidates() -> Iterator[Path]:
+    yield Path(__file__).parents[1] / "interfaces"
+    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
+        if prefix:
+            yield Path(prefix) / "share" / "harness_ros" / "msg"
+    yield Path(__file__).resolve().parents[2] / "msg"

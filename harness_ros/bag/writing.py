@@ -1,0 +1,72 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Serialized messages into an MCAP bag that carries its definitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import TracebackType
+
+from rosbags.interfaces import Connection, Qos
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
+
+from harness_ros.bag.definitions import typestore
+from harness_ros.contract import HarnessError
+
+
+class BagWriteError(HarnessError):
+    """A bag that cannot be written."""
+
+
+class BagWriter:
+    """Writes one rosbag2 folder in MCAP, its chunks compressed with zstd.
+
+    Args:
+        path: folder of the bag; must not exist.
+
+    Raises:
+        BagWriteError: the folder exists or cannot be made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._typestore = typestore()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
+            self._writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
+            self._writer.open()
+        except Exception as error:
+            raise BagWriteError(f"{path}: no bag can be written here: {error}") from error
+        self._connections: dict[str, Connection] = {}
+
+    def __enter__(self) -> BagWriter:
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def add_topic(self, topic: str, message_type: str, qos: tuple[Qos, ...] = ()) -> None:
+        """Announces a topic; `message_type` is `package/msg/Type`.
+
+        Raises:
+            BagWriteError: the type has no known definition.
+        """
+        try:
+            self._connections[topic] = self._writer.add_connection(
+                topic, message_type, typestore=self._typestore, offered_qos_profiles=qos
+            )
+        except KeyError:
+            raise BagWriteError(f"{topic}: no definition of {message_type} is known") from None
+
+    def write(self, topic: str, log_time_ns: int, cdr: bytes) -> None:
+        """Writes one serialized message of an announced topic."""
+        self._writer.write(self._connections[topic], log_time_ns, cdr)
+
+    def close(self) -> None:
+        """Writes the index; a bag that is not closed has none."""
+        self._writer.close()

@@ -1,0 +1,34 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The checks of deterministic judges, one file each; every file of this package is loaded."""
+
+import importlib
+import pkgutil
+
+from harness_ros.judges.checks.observed import CannotTell, Observed
+from harness_ros.judges.checks.region import WHOLE_IMAGE, Rectangle, Region
+from harness_ros.judges.checks.registry import (
+    CHECKS,
+    CheckError,
+    CheckParameters,
+    Finding,
+    ViewParameters,
+    check,
+)
+
+__all__ = [
+    "CHECKS",
+    "WHOLE_IMAGE",
+    "CannotTell",
+    "CheckError",
+    "CheckParameters",
+    "Finding",
+    "Observed",
+    "Rectangle",
+    "Region",
+    "ViewParameters",
+    "check",
+]
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")

@@ -1,0 +1,136 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The deterministic judge: measures a criterion in an Observation, the same each time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pydantic import ValidationError
+
+from harness_ros.contract import (
+    EvaluationRequest,
+    HarnessError,
+    Judgement,
+    Kind,
+    Observation,
+    Status,
+)
+from harness_ros.judges.checks import CHECKS, Finding, Observed
+from harness_ros.judges.criterion import Check, Criterion, Node
+
+
+class DeterministicJudge:
+    """Judges by the criterion of a request; the sentence of the post-condition is not read."""
+
+    name = "deterministic"
+
+    def judge(self, request: EvaluationRequest) -> Judgement:
+        """The judgement; `error` is set when the criterion is missing or invalid."""
+        if not request.criterion:
+            return self._no_judgement("the request has no criterion, and this judge needs one")
+        try:
+            criterion = Criterion.model_validate_json(request.criterion)
+        except ValidationError as error:
+            problems = "; ".join(
+                f"{'.'.join(map(str, item['loc'])) or '(top)'}: {item['msg']}"
+                for item in error.errors(include_url=False)
+            )
+            return self._no_judgement(f"the criterion is invalid: {problems}")
+        return evaluate(criterion, request.observation).model_copy(update={"judge": self.name})
+
+    def _no_judgement(self, error: str) -> Judgement:
+        return Judgement(status=Status.FAILURE, failure_reason=error, judge=self.name, error=error)
+
+
+def evaluate(criterion: Criterion, observation: Observation) -> Judgement:
+    """Measures every check of a criterion once and decides, in this order.
+
+    1. Branches of `failure` hold: failure, with their reasons.
+    2. `success` holds and no branch of `failure` does: success.
+    3. `process` holds: process, with its reason.
+    4. Something that could still have changed the outcome cannot be told: failure, inconclusive.
+    5. Failure, with the reason `otherwise`.
+
+    The evidence has one line for each check; those that decided come first.
+    """
+    findings = _Findings(observation)
+    success, process = criterion.success, criterion.process
+    succeeded = findings.holds_of(success)
+    continues = False if process is None else findings.holds_of(process.when)
+    failures = [(branch, findings.holds_of(branch.when)) for branch in criterion.failure]
+
+    def judgement(
+        status: Status, decided: Iterable[Check], reason: str = "", kind: Kind = Kind.JUDGED
+    ) -> Judgement:
+        evidence = findings.evidence([*decided, *criterion.checks()])
+        return Judgement(status=status, evidence=evidence, failure_reason=reason, kind=kind)
+
+    failed = [branch for branch, holds in failures if holds is True]
+    if failed:
+        decided = [check for branch in failed for check in branch.when.checks()]
+        return judgement(Status.FAILURE, decided, "; ".join(branch.reason for branch in failed))
+    if succeeded is True and all(holds is False for _, holds in failures):
+        return judgement(Status.SUCCESS, success.checks())
+    if process is not None and continues is True:
+        return judgement(Status.PROCESS, process.when.checks(), process.reason)
+
+    unknown = []
+    if succeeded is None:
+        unknown.append(("the success condition", success))
+    if succeeded is True:
+        unknown += [
+            (f"'{branch.reason}'", branch.when) for branch, holds in failures if holds is None
+        ]
+    if process is not None and continues is None:
+        unknown.append((f"'{process.reason}'", process.when))
+    if unknown:
+        decided = [
+            check
+            for _, node in unknown
+            for check in node.checks()
+            if findings.of(check).holds is None
+        ]
+        what = " or ".join(name for name, _ in unknown)
+        why = "; ".join(findings.evidence(decided))
+        return judgement(
+            Status.FAILURE, decided, f"cannot tell whether {what} holds: {why}", Kind.INCONCLUSIVE
+        )
+    return judgement(Status.FAILURE, success.checks(), criterion.otherwise)
+
+
+class _Findings:
+    """What each check of a criterion found in one Observation; each is evaluated once."""
+
+    def __init__(self, observation: Observation) -> None:
+        self._observed = Observed(observation)
+        self._found: dict[str, Finding] = {}
+
+    def of(self, check: Check) -> Finding:
+        key = repr(check)
+        if key not in self._found:
+            self._found[key] = self._evaluate(check)
+        return self._found[key]
+
+    def holds_of(self, node: Node) -> bool | None:
+        return node.holds(lambda check: self.of(check).holds)
+
+    def evidence(self, checks: Iterable[Check]) -> tuple[str, ...]:
+        """The evidence of the checks in their order, each line once."""
+        return tuple(dict.fromkeys(self.of(check).evidence for check in checks))
+
+    def _evaluate(self, check: Check) -> Finding:
+        try:
+            finding = CHECKS[check.name].function(check.parameters, self._observed)
+            if not isinstance(finding, Finding):
+                raise TypeError(f"a Finding is wanted, the check returned {finding!r}")
+        except HarnessError as error:
+            return _cannot_tell(check, str(error))
+        except Exception as error:
+            # A check may be anybody's code; whatever it raises must not end the evaluation.
+            return _cannot_tell(check, f"{type(error).__name__}: {error}")
+        return finding
+
+
+def _cannot_tell(check: Check, problem: str) -> Finding:
+    return Finding(holds=None, evidence=f"{check.name}: cannot tell: {' '.join(problem.split())}")

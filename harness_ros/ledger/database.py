@@ -1,0 +1,140 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger's SQLite file: how it is opened, its schema, and transactions on it."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from harness_ros.contract import HarnessError
+
+SCHEMA_VERSION = 1
+BUSY_TIMEOUT_S = 10.0
+
+_SCHEMA = """
+CREATE TABLE run (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  run_id TEXT NOT NULL UNIQUE,
+  ended_at_ns INTEGER,
+  open INTEGER NOT NULL,          -- 1 until the run has a verdict
+  record TEXT NOT NULL            -- JSON without ended_at_ns
+);
+CREATE INDEX run_open ON run (number) WHERE open = 1;
+CREATE TABLE observation (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  run_id TEXT NOT NULL UNIQUE,
+  record TEXT NOT NULL            -- JSON without the data of the views
+);
+CREATE TABLE view (
+  observation INTEGER NOT NULL,   -- its number
+  item INTEGER NOT NULL,          -- index in the views of the observation
+  data BLOB NOT NULL,             -- zlib
+  PRIMARY KEY (observation, item)
+);
+CREATE TABLE verdict (
+  position INTEGER PRIMARY KEY AUTOINCREMENT,
+  run_id TEXT NOT NULL UNIQUE,
+  status INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  record TEXT NOT NULL
+);
+CREATE INDEX verdict_outcome ON verdict (status, kind);
+CREATE TABLE scene_event (
+  number INTEGER PRIMARY KEY,
+  run_id TEXT NOT NULL,
+  record TEXT NOT NULL
+);
+CREATE UNIQUE INDEX scene_event_run ON scene_event (run_id) WHERE run_id != '';
+"""
+
+
+class LedgerError(HarnessError):
+    """The ledger cannot be opened, read or written; the text names its file."""
+
+
+class Database:
+    """One connection to the file, which the threads of a process take turns to use.
+
+    Raises:
+        LedgerError: the file cannot be opened, is no ledger, or is one of another schema.
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.lock = threading.RLock()
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise LedgerError(f"{path}: {error.strerror or error}") from None
+        with self._naming_the_file():
+            self._connection = sqlite3.connect(
+                path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
+            )
+        try:
+            with self._naming_the_file():
+                self._connection.execute("PRAGMA synchronous = FULL")
+                self._create_or_check()
+                self._connection.execute("PRAGMA journal_mode = WAL")
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def close(self) -> None:
+        """Closes the connection."""
+        with self.lock:
+            self._connection.close()
+
+    def rows(self, sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """All rows that a query gives.
+
+        Raises:
+            LedgerError: the file cannot be read.
+        """
+        with self.lock, self._naming_the_file():
+            return self._connection.execute(sql, values).fetchall()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Everything that is done inside is kept, or after an exception nothing.
+
+        Raises:
+            LedgerError: the file cannot be written.
+        """
+        with self.lock, self._naming_the_file():
+            # IMMEDIATE: a transaction that reads first and writes later would fail, not wait.
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+
+    @contextmanager
+    def _naming_the_file(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise LedgerError(f"{self.path}: {error}") from error
+
+    def _create_or_check(self) -> None:
+        with self.transaction() as db:
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if version == 0 and tables == 0:
+                for statement in _SCHEMA.split(";"):
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+            elif version == 0:
+                raise LedgerError(f"{self.path}: an SQLite file, but no ledger of harness_ros")
+            elif version != SCHEMA_VERSION:
+                raise LedgerError(
+                    f"{self.path}: a ledger of schema {version}; this version of harness_ros "
+                    f"reads schema {SCHEMA_VERSION}: move the file away, or use the version "
+                    "that wrote it"
+                )

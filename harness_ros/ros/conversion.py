@@ -1,0 +1,293 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Records of harness_ros.contract to messages and back."""
+
+from __future__ import annotations
+
+import array
+import json
+from typing import Any
+
+from builtin_interfaces.msg import Time
+from std_msgs.msg import Header
+
+from harness_ros import msg, srv
+from harness_ros.contract import (
+    Arguments,
+    Clearance,
+    EvaluationRequest,
+    HarnessError,
+    Judgement,
+    Kind,
+    Observation,
+    Run,
+    Signal,
+    Status,
+    Verdict,
+    View,
+)
+
+NANOSECONDS = 1_000_000_000
+
+
+class ConversionError(HarnessError):
+    """A message that holds no valid record."""
+
+
+def to_time(stamp_ns: int) -> Time:
+    """Nanoseconds as builtin_interfaces/Time."""
+    seconds, nanoseconds = divmod(stamp_ns, NANOSECONDS)
+    return Time(sec=seconds, nanosec=nanoseconds)
+
+
+def to_ns(time: Time) -> int:
+    """builtin_interfaces/Time as nanoseconds."""
+    return int(time.sec * NANOSECONDS + time.nanosec)
+
+
+def parse_arguments(text: str) -> Arguments:
+    """Arguments from their JSON text; empty text means none.
+
+    Raises:
+        ConversionError: it is no JSON object.
+    """
+    try:
+        arguments = json.loads(text or "{}")
+    except ValueError as error:
+        raise ConversionError(f"arguments are no JSON: {error}: {text[:120]!r}") from None
+    if not isinstance(arguments, dict):
+        raise ConversionError(f"arguments are {text[:120]!r}; a JSON object is wanted")
+    return arguments
+
+
+def dump_arguments(arguments: Arguments) -> str:
+    """Arguments as JSON text, the same text for the same arguments."""
+    return json.dumps(arguments, sort_keys=True)
+
+
+def run_to_message(run: Run) -> msg.ToolRun:
+    """ToolRun of phase FINISHED where the run has ended, else STARTED."""
+    return msg.ToolRun(
+        phase=msg.ToolRun.FINISHED if run.finished else msg.ToolRun.STARTED,
+        run_id=run.run_id,
+        call_id=run.call_id,
+        segment=run.segment,
+        tool_name=run.tool_name,
+        arguments=dump_arguments(run.arguments),
+        started_at=to_time(run.started_at_ns),
+        ended_at=to_time(run.ended_at_ns or 0),
+    )
+
+
+def run_from_message(message: msg.ToolRun) -> Run:
+    """The Run of a ToolRun message.
+
+    Raises:
+        ConversionError: no run_id, unknown phase, or malformed arguments.
+    """
+    if not message.run_id:
+        raise ConversionError(f"ToolRun of tool '{message.tool_name}' has no run_id")
+    if message.phase not in (msg.ToolRun.STARTED, msg.ToolRun.FINISHED):
+        raise ConversionError(f"run {message.run_id}: phase {message.phase}; 0 and 1 are known")
+    finished = message.phase == msg.ToolRun.FINISHED
+    return Run(
+        run_id=message.run_id,
+        call_id=message.call_id or message.run_id,
+        segment=max(1, message.segment),
+        tool_name=message.tool_name,
+        arguments=parse_arguments(message.arguments),
+        started_at_ns=to_ns(message.started_at),
+        ended_at_ns=to_ns(message.ended_at) if finished else None,
+    )
+
+
+def view_to_message(view: View) -> msg.View:
+    """View.msg of a view; its data are not copied element by element."""
+    return msg.View(
+        name=view.name,
+        header=Header(stamp=to_time(view.stamp_ns), frame_id=view.frame_id),
+        height=view.height,
+        width=view.width,
+        encoding=view.encoding,
+        step=view.step,
+        is_bigendian=view.is_bigendian,
+        data=array.array("B", view.data),
+        topic=view.topic,
+        publisher=view.publisher,
+    )
+
+
+def view_from_message(message: msg.View) -> View:
+    """The View of a View.msg."""
+    return View(
+        name=message.name,
+        stamp_ns=to_ns(message.header.stamp),
+        frame_id=message.header.frame_id,
+        height=message.height,
+        width=message.width,
+        encoding=message.encoding,
+        step=message.step,
+        is_bigendian=message.is_bigendian,
+        data=bytes(message.data),
+        topic=message.topic,
+        publisher=message.publisher,
+    )
+
+
+def observation_to_message(observation: Observation) -> msg.Observation:
+    """Observation.msg of an observation."""
+    clearance = observation.clearance
+    message = msg.Observation(
+        run_id=observation.run_id,
+        captured_at=to_time(observation.captured_at_ns),
+        views=[view_to_message(view) for view in observation.views],
+        signals=[
+            msg.Signal(
+                name=signal.name,
+                value=signal.value,
+                unit=signal.unit,
+                stamp=to_time(signal.stamp_ns),
+            )
+            for signal in observation.signals
+        ],
+        has_clearance=clearance is not None,
+        summary=observation.summary,
+        provenance=json.dumps(observation.provenance, sort_keys=True),
+    )
+    if clearance is not None:
+        message.clearance_front = clearance.front
+        message.clearance_left = clearance.left
+        message.clearance_right = clearance.right
+        message.clearance_rear = clearance.rear
+    return message
+
+
+def observation_from_message(message: msg.Observation) -> Observation:
+    """The Observation of an Observation.msg.
+
+    Raises:
+        ConversionError: the provenance is no JSON object.
+    """
+    clearance = None
+    if message.has_clearance:
+        clearance = Clearance(
+            front=message.clearance_front,
+            left=message.clearance_left,
+            right=message.clearance_right,
+            rear=message.clearance_rear,
+        )
+    return Observation(
+        run_id=message.run_id,
+        captured_at_ns=to_ns(message.captured_at),
+        views=tuple(view_from_message(view) for view in message.views),
+        signals=tuple(
+            Signal(
+                name=signal.name,
+                value=signal.value,
+                unit=signal.unit,
+                stamp_ns=to_ns(signal.stamp),
+            )
+            for signal in message.signals
+        ),
+        clearance=clearance,
+        summary=message.summary,
+        provenance=parse_arguments(message.provenance),
+    )
+
+
+def request_to_message(request: EvaluationRequest) -> Any:
+    """Evaluate request of an evaluation request."""
+    return srv.Evaluate.Request(
+        post_condition=request.post_condition,
+        criterion=request.criterion,
+        observation=observation_to_message(request.observation),
+    )
+
+
+def request_from_message(message: Any) -> EvaluationRequest:
+    """The evaluation request of an Evaluate request.
+
+    Raises:
+        ConversionError: it is malformed.
+    """
+    return EvaluationRequest(
+        post_condition=message.post_condition,
+        criterion=message.criterion,
+        observation=observation_from_message(message.observation),
+    )
+
+
+def judgement_to_response(judgement: Judgement, response: Any) -> Any:
+    """Fills an Evaluate response."""
+    response.status = int(judgement.status)
+    response.evidence = list(judgement.evidence)
+    response.failure_reason = judgement.failure_reason
+    response.kind = judgement.kind.value
+    response.judge = judgement.judge
+    response.error = judgement.error
+    return response
+
+
+def judgement_from_response(response: Any) -> Judgement:
+    """The judgement of an Evaluate response.
+
+    Raises:
+        ConversionError: a status or kind that does not exist.
+    """
+    try:
+        return Judgement(
+            status=Status(response.status),
+            evidence=tuple(response.evidence),
+            failure_reason=response.failure_reason,
+            kind=Kind(response.kind),
+            judge=response.judge,
+            error=response.error,
+        )
+    except ValueError as error:
+        raise ConversionError(f"judge '{response.judge}' answered: {error}") from None
+
+
+def verdict_to_message(verdict: Verdict, frame_id: str = "") -> msg.Verdict:
+    """Verdict.msg of a verdict."""
+    return msg.Verdict(
+        header=Header(stamp=to_time(verdict.given_at_ns), frame_id=frame_id),
+        run_id=verdict.run_id,
+        call_id=verdict.call_id,
+        tool_name=verdict.tool_name,
+        arguments=dump_arguments(verdict.arguments),
+        segment=verdict.segment,
+        status=int(verdict.status),
+        evidence=list(verdict.evidence),
+        failure_reason=verdict.failure_reason,
+        kind=verdict.kind.value,
+        judge=verdict.judge,
+        criteria_hash=verdict.criteria_hash,
+        observed_at=to_time(verdict.observed_at_ns),
+    )
+
+
+def verdict_from_message(message: msg.Verdict) -> Verdict:
+    """The Verdict of a Verdict.msg.
+
+    Raises:
+        ConversionError: a status or kind that does not exist, or malformed arguments.
+    """
+    try:
+        status, kind = Status(message.status), Kind(message.kind)
+    except ValueError as error:
+        raise ConversionError(f"verdict of run {message.run_id}: {error}") from None
+    return Verdict(
+        run_id=message.run_id,
+        call_id=message.call_id,
+        tool_name=message.tool_name,
+        arguments=parse_arguments(message.arguments),
+        segment=message.segment,
+        status=status,
+        evidence=tuple(message.evidence),
+        failure_reason=message.failure_reason,
+        kind=kind,
+        judge=message.judge,
+        criteria_hash=message.criteria_hash,
+        given_at_ns=to_ns(message.header.stamp),
+        observed_at_ns=to_ns(message.observed_at),
+    )

@@ -1,0 +1,12 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The deterministic judge as a node."""
+
+from harness_ros.judges import DeterministicJudge
+from harness_ros.ros.judge_node import JudgeNode
+from harness_ros.ros.spinning import run_node
+
+
+def main() -> int:
+    """Runs the deterministic judge."""
+    return run_node(lambda: JudgeNode(DeterministicJudge()))

@@ -1,0 +1,11 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong in the simulation itself, as opposed to on its table."""
+
+
+class SimError(RuntimeError):
+    """Base class of the simulation's errors."""
+
+
+class RenderingUnavailable(SimError):
+    """No OpenGL implementation was found that renders without a display."""

@@ -1,0 +1,73 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Observations for judges: markers drawn into images, frames and signals put together."""
+
+import cv2
+import numpy as np
+import pytest
+
+from harness_ros.contract import Observation, Signal, View
+
+APRILTAG = "DICT_APRILTAG_36h11"
+
+
+def _marker(number, side, dictionary):
+    aruco = cv2.aruco
+    code = getattr(aruco, dictionary)
+    if hasattr(aruco, "generateImageMarker"):
+        return aruco.generateImageMarker(aruco.getPredefinedDictionary(code), number, side)
+    return aruco.drawMarker(aruco.Dictionary_get(code), number, side)
+
+
+@pytest.fixture
+def picture():
+    """picture((id, x, y, side), ...) -> RGB (480, 640, 3); x and y are the centre in pixels."""
+
+    def draw(*markers, dictionary=APRILTAG, shape=(480, 640)):
+        image = np.full((*shape, 3), 200, np.uint8)
+        for number, x, y, side in markers:
+            top, left = y - side // 2, x - side // 2
+            drawn = _marker(number, side, dictionary)
+            image[top - 8 : top + side + 8, left - 8 : left + side + 8] = 255
+            image[top : top + side, left : left + side] = drawn[:, :, None]
+        return image
+
+    return draw
+
+
+@pytest.fixture
+def observe():
+    """observe({view: array or View}, {signal: value}) -> Observation."""
+
+    def put_together(images=None, signals=None):
+        views = [
+            image if isinstance(image, View) else _view(name, image)
+            for name, image in (images or {}).items()
+        ]
+        return Observation(
+            run_id="run-1",
+            captured_at_ns=1,
+            views=tuple(views),
+            signals=tuple(
+                Signal(name=name, value=value, unit="m", stamp_ns=1)
+                for name, value in (signals or {}).items()
+            ),
+        )
+
+    return put_together
+
+
+def _view(name, image):
+    encoding = {"uint8": "rgb8" if image.ndim == 3 else "mono8", "float32": "32FC1"}
+    return View(
+        name=name,
+        stamp_ns=1,
+        frame_id=name,
+        height=image.shape[0],
+        width=image.shape[1],
+        encoding=encoding[str(image.dtype)],
+        step=image.strides[0],
+        is_bigendian=False,
+        data=image.tobytes(),
+        topic=f"/{name}/image_raw",
+    )
