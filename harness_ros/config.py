@@ -137,6 +137,8 @@ def _none_as_empty(value: Any) -> Any:
 class ToolConfig(Section):
     """One physical tool: what it promises and how that is judged."""
 
+    description: str = ""
+    """What the tool does, for people and planners."""
     post_condition: str = Field(min_length=3, max_length=500)
     """One visible, testable sentence; may hold `{argument}` placeholders."""
     judge: Name
@@ -199,6 +201,7 @@ class EvaluationConfig(Section):
         for tool in deciding["tools"].values():
             tool.pop("effects")
             tool.pop("timeout_s")
+            tool.pop("description")
         text = json.dumps(deciding, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 

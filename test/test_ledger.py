@@ -446,24 +446,21 @@ def test_two_processes_that_write_at_the_same_time_give_each_run_one_verdict(pat
     }
 
 
-def opener(path, ready, go):
-    ready.release()
-    go.wait(60)
-    for item in range(20):
+def opener(path, together):
+    for item in range(150):
+        together.wait(60)
         Ledger(f"{path}-{item}").close()
 
 
-def test_processes_that_make_the_file_at_the_same_time_both_get_it(path):
-    ready, go = FORK.Semaphore(0), FORK.Event()
-    children = [FORK.Process(target=opener, args=(path, ready, go)) for _ in range(4)]
+def test_processes_that_make_the_file_at_the_same_time_all_get_it(path):
+    together = FORK.Barrier(6)
+    children = [FORK.Process(target=opener, args=(path, together)) for _ in range(6)]
     for child in children:
         child.start()
-    for _ in children:
-        assert ready.acquire(timeout=60)
-    go.set()
     for child in children:
         child.join(60)
-        assert child.exitcode == 0
+    # One that fails breaks the barrier for the others.
+    assert [child.exitcode for child in children] == [0] * 6
 
 
 def test_readers_and_a_writer_in_other_processes_do_not_hold_each_other_up(ledger, path):

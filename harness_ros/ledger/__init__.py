@@ -5,7 +5,7 @@
 The evaluator writes runs, observations and verdicts while the scene graph, another process, reads
 verdicts and writes its events; the write-ahead log lets them. Commits are synchronous (FULL): with
 NORMAL a power loss could forget a verdict that a planner has acted on already, and after the
-restart the same run would get a second, different one. It costs one fsync a tool run.
+restart the same run would get a second, different one. It costs a few fsyncs a tool run.
 """
 
 from harness_ros.ledger.database import LedgerError

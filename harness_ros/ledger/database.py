@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -79,7 +80,7 @@ class Database:
             with self._naming_the_file():
                 self._connection.execute("PRAGMA synchronous = FULL")
                 self._create_or_check()
-                self._connection.execute("PRAGMA journal_mode = WAL")
+                self._use_write_ahead_log()
         except BaseException:
             self._connection.close()
             raise
@@ -138,3 +139,21 @@ class Database:
                     f"reads schema {SCHEMA_VERSION}: move the file away, or use the version "
                     "that wrote it"
                 )
+
+    def _use_write_ahead_log(self) -> None:
+        # Of two connections that switch a new file over together, SQLite fails one at once,
+        # whatever its busy timeout: they would wait for each other.
+        deadline = time.monotonic() + BUSY_TIMEOUT_S
+        while not self._switched_to_write_ahead_log():
+            if time.monotonic() > deadline:
+                raise LedgerError(f"{self.path}: locked by another process")
+            time.sleep(0.01)
+
+    def _switched_to_write_ahead_log(self) -> bool:
+        try:
+            self._connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            return False
+        return True

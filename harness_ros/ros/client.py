@@ -93,6 +93,19 @@ class HarnessClient:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    @property
+    def node(self) -> Node:
+        """The client's node, for looking at the graph."""
+        return self._node
+
+    def ready(self) -> bool:
+        """Whether gateway, evaluator and scene graph are there now."""
+        return bool(
+            self._run_tool.server_is_ready()
+            and self._get_verdict.service_is_ready()
+            and self._get_brief.service_is_ready()
+        )
+
     def close(self) -> None:
         """Ends the node; calls that still wait end with HarnessUnavailable."""
         self._executor.shutdown(timeout_sec=1.0)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness_ros.sim import gl, model
-from harness_ros.sim.errors import RenderingUnavailable, SimError
+from harness_ros.sim.errors import RenderingError, SimError
 from harness_ros.sim.geometry import GEOMETRY, XYZ, CameraGeometry
 from harness_ros.sim.world import Tabletop
 
@@ -40,7 +40,7 @@ class Cameras:
 
         Raises:
             SimError: No camera has this name.
-            RenderingUnavailable: Nothing renders on this machine.
+            RenderingError: Nothing renders on this machine.
         """
         camera = CAMERAS.get(name)
         if camera is None:
@@ -63,12 +63,12 @@ class Cameras:
             try:
                 self._renderers[size] = mujoco.Renderer(self._world.model, height, width)
             except (ImportError, AttributeError, RuntimeError, mujoco.FatalError) as error:
-                raise RenderingUnavailable(f"{backend}: {error}; {gl.HINT}") from error
+                raise RenderingError(f"{backend}: {error}; {gl.HINT}") from error
         return self._renderers[size]
 
 
 def intrinsics(camera: CameraGeometry) -> tuple[float, float, float, float]:
-    """Focal lengths and principal point (fx, fy, cx, cy) in pixels, as in sensor_msgs/CameraInfo."""
+    """Focal lengths and principal point in pixels (fx, fy, cx, cy), as CameraInfo wants them."""
     focal = camera.height / 2 / float(np.tan(np.radians(camera.fovy) / 2))
     return focal, focal, (camera.width - 1) / 2, (camera.height - 1) / 2
 

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What goes wrong in the simulation itself, as opposed to on its table."""
 
+from harness_ros.contract import HarnessError
 
-class SimError(RuntimeError):
+
+class SimError(HarnessError):
     """Base class of the simulation's errors."""
 
 
-class RenderingUnavailable(SimError):
+class RenderingError(SimError):
     """No OpenGL implementation was found that renders without a display."""

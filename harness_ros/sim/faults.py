@@ -87,5 +87,5 @@ class FaultPlan:
 def _spread(rng: np.random.Generator) -> tuple[int, ...]:
     while True:
         calls = sorted(rng.choice(np.arange(_FIRST, _LAST + 1), _COUNT, replace=False).tolist())
-        if all(c - a > 2 for a, c in zip(calls, calls[2:])):
+        if all(c - a > 2 for a, c in zip(calls, calls[2:], strict=False)):
             return tuple(calls)

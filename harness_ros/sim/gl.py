@@ -12,7 +12,7 @@ import os
 import sys
 from typing import Final
 
-from harness_ros.sim.errors import RenderingUnavailable
+from harness_ros.sim.errors import RenderingError
 
 HINT: Final = (
     "no OpenGL implementation renders without a display here; on Debian and Ubuntu: "
@@ -20,7 +20,7 @@ HINT: Final = (
 )
 
 _VARIABLE = "MUJOCO_GL"
-_OFF = "disable"
+_OFF = ("disable", "disabled", "off", "false", "0")
 _EGL_PLATFORM_DEVICE_EXT = 0x313F
 
 
@@ -31,18 +31,18 @@ def prepare() -> None:
     """
     if _VARIABLE in os.environ or "mujoco" in sys.modules or sys.platform != "linux":
         return
-    os.environ[_VARIABLE] = "egl" if _egl_works() else "osmesa" if _osmesa_works() else _OFF
+    os.environ[_VARIABLE] = "egl" if _egl_works() else "osmesa" if _osmesa_works() else _OFF[0]
 
 
 def require() -> str:
     """The name of the OpenGL implementation in use.
 
     Raises:
-        RenderingUnavailable: There is none.
+        RenderingError: There is none.
     """
-    chosen = os.environ.get(_VARIABLE, "")
-    if chosen == _OFF:
-        raise RenderingUnavailable(HINT)
+    chosen = os.environ.get(_VARIABLE, "").lower().strip()
+    if chosen in _OFF:
+        raise RenderingError(HINT)
     return chosen or "the platform's default"
 
 

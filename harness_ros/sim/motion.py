@@ -35,7 +35,7 @@ def move(world: Tabletop, goal: XYZ, speed: float = FAST) -> Motion:
     duration = max(_SHORTEST_S, 1.875 * math.dist(start, goal) / speed)
     for s in _clock(world, duration):
         blend = s**3 * (10 - 15 * s + 6 * s * s)
-        x, y, z = (a + (b - a) * blend for a, b in zip(start, goal))
+        x, y, z = (a + (b - a) * blend for a, b in zip(start, goal, strict=True))
         world.command_tip((x, y, z))
         yield s
 

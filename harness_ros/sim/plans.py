@@ -54,10 +54,13 @@ def pick(world: Tabletop, target: str, fault: Fault | None) -> Plan:
     ]
 
 
-def place(world: Tabletop, target: str, destination: str, fault: Fault | None) -> Plan:
-    """Put down what the gripper holds, return home."""
+def place(world: Tabletop, target: str, destination: str, fault: Fault | None) -> Plan | None:
+    """Put down what the gripper holds, return home; None where there is no room."""
     g = world.geometry
-    x, y = spots.centre(world, destination, target)
+    spot = spots.room(world, destination, target)
+    if spot is None:
+        return None
+    x, y = spot
     if fault is not None:
         x, y = _miss(world, target, (x, y), destination, fault)
     floor = g.bin_floor if destination == BIN and fault is None else 0.0

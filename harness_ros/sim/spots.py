@@ -54,18 +54,15 @@ def first_free(world: Tabletop, spots: Iterable[XY], target: str) -> XY | None:
     return next((spot for spot in spots if is_free(world, spot, target)), None)
 
 
-def free_slot(world: Tabletop, target: str) -> XY:
-    """The first slot of the bin that holds no block; the first of all when each holds one."""
+def room(world: Tabletop, destination: str, target: str) -> XY | None:
+    """Where a block can be put down: a zone's centre or a slot of the bin; None if all is taken."""
     g = world.geometry
-    slots = [g.bin_slot(i) for i in range(len(g.bin_slots))]
-    taken = [world.position(b)[:2] for b in others(world, target) if in_bin(world, b)]
-    free = (s for s in slots if all(math.dist(s, t) > g.block * 0.9 for t in taken))
-    return next(free, slots[0])
-
-
-def centre(world: Tabletop, destination: str, target: str) -> XY:
-    """Where to put a block: a zone's centre or a free slot of the bin."""
-    return free_slot(world, target) if destination == BIN else world.geometry.zones[destination]
+    if destination == BIN:
+        spots = [g.bin_slot(i) for i in range(len(g.bin_slots))]
+    else:
+        spots = [g.zones[destination]]
+    taken = [world.position(b)[:2] for b in others(world, target)]
+    return next((s for s in spots if all(_apart(s, t) for t in taken)), None)
 
 
 def lanes(world: Tabletop, target: str) -> list[XY]:

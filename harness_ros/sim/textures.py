@@ -62,8 +62,8 @@ def wood(seed: int = 4) -> Image:
     """The table's surface: pale boards with a faint grain. RGB uint8 of shape (512, 512, 3)."""
     size, boards = 512, 4
     rng = np.random.default_rng(seed)
-    grain = cv2.GaussianBlur(rng.standard_normal((size, size)), (0, 0), sigmaX=40, sigmaY=0.9)
-    grain /= np.abs(grain).max()
+    noise = cv2.GaussianBlur(rng.standard_normal((size, size)), (0, 0), sigmaX=40, sigmaY=0.9)
+    grain = noise / np.abs(noise).max()
     tone = np.repeat(rng.uniform(-0.5, 0.5, boards), size // boards)[:, None]
     value = 6.0 * grain + 7.0 * tone
     value[:: size // boards] -= 14.0

@@ -9,10 +9,10 @@ Closing it stops the gantry where it is.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -84,9 +84,16 @@ def pick(world: Tabletop, arguments: PickArguments, fault: Fault | None = None) 
 
 
 def place(world: Tabletop, arguments: PlaceArguments, fault: Fault | None = None) -> ToolRun:
-    """Puts down what the gripper holds, in the bin or on a zone, and returns home."""
+    """Puts down what the gripper holds, in the bin or on a zone, and returns home.
+
+    Where another block leaves no room it does not move and reports that; this is the only report
+    that is not a success.
+    """
     target, destination = arguments.target, arguments.destination
-    yield from _run(world, plans.place(world, target, destination, fault))
+    plan = plans.place(world, target, destination, fault)
+    if plan is None:
+        return BackendReport(False, f"place {target} {destination}: no room there")
+    yield from _run(world, plan)
     return BackendReport(True, f"place {target} {destination}: motion finished, gripper opened")
 
 
@@ -96,8 +103,12 @@ def push(world: Tabletop, arguments: PushArguments, fault: Fault | None = None) 
     return BackendReport(True, f"push {arguments.target} {arguments.zone}: segment finished")
 
 
-TOOLS: Final = {"pick": (pick, PickArguments), "place": (place, PlaceArguments)} | {
-    "push": (push, PushArguments)
+Tool = Callable[[Tabletop, Any, "Fault | None"], ToolRun]
+
+TOOLS: Final[dict[str, tuple[Tool, type[BaseModel]]]] = {
+    "pick": (pick, PickArguments),
+    "place": (place, PlaceArguments),
+    "push": (push, PushArguments),
 }
 """Each tool's generator and argument model."""
 

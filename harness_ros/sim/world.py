@@ -86,7 +86,7 @@ class Tabletop:
 
     def command_tip(self, position: XYZ) -> None:
         """Sets where the tool tip should be, in metres."""
-        for axis, value in zip(_AXES, position):
+        for axis, value in zip(_AXES, position, strict=True):
             self.data.ctrl[self._ctrl[axis]] = value
 
     @property
@@ -161,13 +161,13 @@ class Tabletop:
         g = self.geometry
         left, right = rng.permutation(2), rng.permutation(2)
         order = (BLOCKS[left[0]], BLOCKS[left[1]], BLOCKS[2 + right[0]], BLOCKS[2 + right[1]])
-        for name, start in zip(order, g.starts):
+        for name, start in zip(order, g.starts, strict=True):
             x, y = start + rng.uniform(-g.start_jitter, g.start_jitter, 2)
             turn = rng.uniform(-g.start_yaw, g.start_yaw) / 2
             first = self.model.joint(name).qposadr[0]
             self.data.qpos[first : first + 3] = (x, y, g.block / 2)
             self.data.qpos[first + 3 : first + 7] = (np.cos(turn), 0.0, 0.0, np.sin(turn))
-        for axis, value in zip(_AXES, g.home):
+        for axis, value in zip(_AXES, g.home, strict=True):
             self.data.qpos[self._qpos[axis]] = value
         for finger in _FINGERS:
             self.data.qpos[self._qpos[finger]] = g.open_width / 2

@@ -1,0 +1,101 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The command line `harness-ros`. Heavy imports wait until a command needs them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import harness_ros
+from harness_ros.contract import HarnessError
+
+app = typer.Typer(
+    name="harness-ros",
+    help="Verdicts from the world on what a robot's tools did.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"harness-ros {harness_ros.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Verdicts from the world on what a robot's tools did."""
+
+
+@app.command()
+def check(
+    config: Annotated[Path, typer.Argument(help="An eval.yaml.")],
+) -> None:
+    """Check an eval.yaml and show its post-conditions."""
+    from harness_ros.config import load
+
+    loaded = load(config)
+    for name, tool in loaded.tools.items():
+        segments = f", {tool.segments} segments" if tool.segments > 1 else ""
+        print(f"{name} (judge {tool.judge}{segments}): {tool.post_condition}")
+    print(f"criteria {loaded.criteria_hash}")
+
+
+@app.command()
+def demo(
+    seed: Annotated[int, typer.Option(help="Chooses the blocks' places and which calls fail.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder for what the demo writes.")] = Path("demo_out"),
+    speed: Annotated[
+        float, typer.Option(help="Simulated seconds a second at most.", min=0.1, max=100.0)
+    ] = 3.0,
+) -> None:
+    """Run the tabletop: tools that fail by physics, verdicts beside the truth.
+
+    Exit code 0 when every verdict agrees with the physics, 1 when one does not, 2 when the demo
+    could not run.
+    """
+    try:
+        from harness_ros.sim.demo import run_demo
+    except ImportError as error:
+        print(
+            f"harness-ros demo: {error}: it needs ROS 2 and MuJoCo; in a clone of the repository "
+            "`make demo` sets both up",
+            file=sys.stderr,
+        )
+        raise typer.Exit(2) from None
+    raise typer.Exit(run_demo(seed, out, speed))
+
+
+def main() -> int:
+    """Runs the command line; errors are one line for people.
+
+    Returns:
+        The exit code.
+    """
+    try:
+        result = app(standalone_mode=False)
+    except HarnessError as error:
+        print(f"harness-ros: {error}", file=sys.stderr)
+        return 2
+    except typer.Abort:
+        return 130
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except Exception as error:
+        show = getattr(error, "show", None)
+        if show is None:
+            raise
+        show()
+        return 2
+    return int(result or 0)

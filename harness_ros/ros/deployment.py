@@ -1,0 +1,81 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Which nodes make up a deployment, with which parameters: for launch files and the demo alike."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Union
+
+ParameterValue = Union[str, int, float, bool]
+
+NAMESPACE = "/harness"
+
+
+def share_folder() -> Path:
+    """share/harness_ros of this installation: launch files and configurations.
+
+    Raises:
+        FileNotFoundError: harness_ros is in no prefix of AMENT_PREFIX_PATH.
+    """
+    for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
+        folder = Path(prefix) / "share" / "harness_ros"
+        if prefix and (folder / "package.xml").is_file():
+            return folder
+    raise FileNotFoundError(
+        "harness_ros is in no prefix of AMENT_PREFIX_PATH: source your workspace, "
+        "or scripts/env.sh of the repository"
+    )
+
+
+def executable_path(executable: str) -> Path:
+    """The file that `ros2 run harness_ros <executable>` starts."""
+    return share_folder().parents[1] / "lib" / "harness_ros" / executable
+
+
+def shared_memory_profile() -> Path:
+    """The Fast DDS profile with a shared-memory segment that cameras fit into."""
+    return share_folder() / "config" / "fastdds_shm.xml"
+
+
+@dataclass(frozen=True)
+class NodeSpec:
+    """One node as a process of its own."""
+
+    executable: str
+    parameters: Mapping[str, ParameterValue]
+
+
+def evaluation_nodes(config: str, ledger: str, judges: tuple[str, ...]) -> list[NodeSpec]:
+    """Everything but tools and cameras.
+
+    Args:
+        config: path of eval.yaml.
+        ledger: path of the ledger file.
+        judges: executables of the judges to run, such as `judge_deterministic`.
+    """
+    return [
+        NodeSpec("evaluator", {"config": config, "ledger": ledger}),
+        *(NodeSpec(judge, {}) for judge in judges),
+        NodeSpec("scene_graph", {"config": config, "ledger": ledger}),
+        NodeSpec("tool_gateway", {"config": config}),
+    ]
+
+
+def tabletop_nodes(
+    config: str, seed: int, speed: float, truth: str = "", bag: str = ""
+) -> list[NodeSpec]:
+    """The simulated tabletop, and the recorder where a bag is wanted.
+
+    Args:
+        seed: chooses where the blocks lie and which calls fail.
+        speed: simulated seconds a second at most.
+        truth: file for what really happened; empty keeps nothing.
+        bag: folder of the bag to record; empty records nothing.
+    """
+    recorder = [NodeSpec("recorder", {"config": config, "out": bag})] if bag else []
+    parameters = {"seed": seed, "speed": speed, "truth": truth}
+    return [*recorder, NodeSpec("tabletop", parameters)]

@@ -1,0 +1,190 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the demo: starts every node as a process of its own and plays a planner's part."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+
+from harness_ros.capture.images import encode_png
+from harness_ros.config import load
+from harness_ros.contract import HarnessError
+from harness_ros.ledger import Ledger
+from harness_ros.ros.deployment import (
+    evaluation_nodes,
+    share_folder,
+    shared_memory_profile,
+    tabletop_nodes,
+)
+from harness_ros.sim.demo.result import CallRecord, summary, truth_of
+from harness_ros.sim.demo.table import table
+from harness_ros.sim.script import CALLS, Call, Outcome, TaskScript
+
+READY_S = 30.0
+MARKER = ".harness_ros_demo"
+"""Marks a folder that an earlier demo made and that the next one may replace."""
+
+
+class DemoError(HarnessError):
+    """The demo cannot run."""
+
+
+def run_demo(seed: int, out: Path, speed: float) -> int:
+    """Runs the demo.
+
+    Args:
+        seed: chooses where the blocks lie and which calls fail.
+        out: folder for summary.json, the Observation images, the bag, the ledger and the logs.
+        speed: simulated seconds a second at most.
+
+    Returns:
+        0 when every verdict agrees with the physics, else 1.
+
+    Raises:
+        HarnessError: a node could not start or died, or `out` holds something else.
+    """
+    out = _fresh_folder(out)
+    with _environment():
+        # rclpy reads the environment when it starts, which the import of the client does not.
+        from harness_ros.ros.client import HarnessClient
+        from harness_ros.ros.supervision import Supervisor
+
+        config = share_folder() / "config" / "tabletop.yaml"
+        console = Console()
+        begun = time.monotonic()
+        console.print(
+            f"[bold]harness_ros demo[/bold]  seed {seed}, {CALLS} calls, "
+            f"ROS_DOMAIN_ID={os.environ['ROS_DOMAIN_ID']}, output in {out}"
+        )
+        with Supervisor(out / "logs", use_sim_time=True) as nodes:
+            ledger = str(out / "ledger.sqlite")
+            nodes.start(evaluation_nodes(str(config), ledger, ("judge_deterministic",)))
+            nodes.start(
+                tabletop_nodes(
+                    str(config), seed, speed, str(out / "truth.jsonl"), str(out / "bag")
+                )
+            )
+            with HarnessClient(node_name="demo_planner") as harness:
+                _await_nodes(harness, nodes, config)
+                calls = _play(harness, nodes, TaskScript(seed), out, console)
+                scene = harness.scene_brief()
+        return _report(calls, scene, out, time.monotonic() - begun, seed, console)
+
+
+def _fresh_folder(out: Path) -> Path:
+    if out.exists():
+        if any(out.iterdir()) and not (out / MARKER).exists():
+            raise DemoError(f"{out} holds files that are not of a demo: name another --out")
+        shutil.rmtree(out)
+    out.mkdir(parents=True)
+    (out / MARKER).touch()
+    return out.resolve()
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    """A graph of its own: this machine alone, and a domain of its own unless one is set."""
+    before = dict(os.environ)
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
+    os.environ.setdefault("FASTRTPS_DEFAULT_PROFILES_FILE", str(shared_memory_profile()))
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _await_nodes(harness: Any, nodes: Any, config: Path) -> None:
+    """Waits until every node is there and the recorder listens, so that the bag misses nothing."""
+    node = harness.node
+    cameras = [node.resolve_topic_name(c.topic) for c in load(config).cameras.values()]
+    deadline = time.monotonic() + READY_S
+    missing: list[str] = []
+    while time.monotonic() < deadline:
+        nodes.check()
+        missing = [
+            topic
+            for topic in cameras
+            if not any(
+                info.node_name == "recorder" for info in node.get_subscriptions_info_by_topic(topic)
+            )
+        ]
+        if not missing and harness.ready():
+            return
+        time.sleep(0.05)
+    raise DemoError(f"not ready within {READY_S:g} s; not recorded: {missing}; see the logs")
+
+
+def _play(harness: Any, nodes: Any, script: TaskScript, out: Path, console: Console) -> list[CallRecord]:
+    calls: list[CallRecord] = []
+    history: list[Outcome] = []
+    with Live(table(calls), console=console, refresh_per_second=4) as live:
+        while (call := script.next_call(history)) is not None:
+            record = _call(harness, call, len(calls) + 1, out, lambda text: live.update(table(calls, text)))
+            nodes.check()
+            calls.append(record)
+            history.append(Outcome(call, record.judged_success))
+            live.update(table(calls))
+    return calls
+
+
+def _call(harness: Any, call: Call, number: int, out: Path, show: Any) -> CallRecord:
+    show(call.tool)
+    outcome = harness.run_tool(
+        call.tool,
+        call.arguments,
+        on_progress=lambda segment, stage, _: show(f"{call.tool}: {stage} (segment {segment})"),
+    )
+    truth = truth_of(out / "truth.jsonl", outcome.run_ids)
+    return CallRecord(
+        number=number,
+        tool=call.tool,
+        arguments=call.arguments,
+        run_ids=outcome.run_ids,
+        backend_success=outcome.backend_success,
+        verdict=outcome.verdict,
+        true_success=truth["holds"],
+        fault=truth["fault"],
+    )
+
+
+def _report(
+    calls: list[CallRecord], scene: Any, out: Path, wall_s: float, seed: int, console: Console
+) -> int:
+    with Ledger(out / "ledger.sqlite") as ledger:
+        verdicts = [verdict for _, verdict in ledger.verdicts_after(0)]
+        _write_images(calls, ledger, out / "observations")
+    result = summary(calls, verdicts, scene.revision, wall_s, seed)
+    (out / "summary.json").write_text(json.dumps(result, indent=2) + "\n")
+    (out / "calls.jsonl").write_text("".join(call.model_dump_json() + "\n" for call in calls))
+    console.print(
+        f"The backend called [bold]{result['backend_success']}[/bold] of {result['calls']} calls a "
+        f"success, [bold]{result['backend_false_success']}[/bold] of them wrongly. "
+        f"harness_ros agrees with the physics in [bold]{result['agree']}[/bold] of "
+        f"{result['calls']}; false successes: [bold]{result['false_success']}[/bold]."
+    )
+    console.print(f"Scene after {result['scene_updates']} updates:\n{scene.text}", style="dim")
+    console.print(f"{result['wall_s']} s; summary, images, bag and ledger are in {out}")
+    return 0 if result["agree"] == result["calls"] else 1
+
+
+def _write_images(calls: list[CallRecord], ledger: Ledger, folder: Path) -> None:
+    """The Observation of every run, one PNG a view."""
+    folder.mkdir()
+    for call in calls:
+        for segment, run_id in enumerate(call.run_ids, start=1):
+            observation = ledger.observation(run_id)
+            for view in observation.views if observation else ():
+                name = f"{call.number:02d}_{call.tool}_{segment}_{view.name}.png"
+                (folder / name).write_bytes(encode_png(view))
