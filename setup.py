@@ -1,6 +1,6 @@
 # Copyright 2026 harness_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Installs the part of harness_ros that needs no ROS; colcon builds the whole from CMakeLists.txt."""
+"""Installs the part of harness_ros that needs no ROS; colcon builds the whole."""
 
 import re
 from pathlib import Path

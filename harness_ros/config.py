@@ -8,7 +8,7 @@ import hashlib
 import itertools
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -106,7 +106,9 @@ class ArgumentConfig(Section):
         try:
             re.compile(self.pattern)
         except re.error as error:
-            raise ValueError(f"pattern {self.pattern!r} is no regular expression: {error}") from None
+            raise ValueError(
+                f"pattern {self.pattern!r} is no regular expression: {error}"
+            ) from None
         return self
 
     def check(self, name: str, value: JsonValue) -> str:
@@ -147,9 +149,9 @@ class ToolConfig(Section):
     """Keys under `cameras`, in the order that judges get the views."""
     signals: tuple[Name, ...] = ()
     """Keys under `signals`."""
-    arguments: dict[
-        Name, Annotated[ArgumentConfig, BeforeValidator(_none_as_empty)]
-    ] = Field(default_factory=dict)
+    arguments: dict[Name, Annotated[ArgumentConfig, BeforeValidator(_none_as_empty)]] = Field(
+        default_factory=dict
+    )
     criterion: dict[str, JsonValue] | None = None
     """The post-condition for deterministic judges (harness_ros.judges.criterion)."""
     segments: int = Field(default=1, ge=1)
@@ -194,7 +196,7 @@ class EvaluationConfig(Section):
 
     @cached_property
     def criteria_hash(self) -> str:
-        """SHA-256 (hex) of everything that decides a verdict: post-conditions, criteria, objects."""
+        """SHA-256 (hex) of all that decides a verdict: post-conditions, criteria, objects."""
         deciding = self.model_dump(
             mode="json", include={"tools", "objects", "judges", "capture", "cameras", "signals"}
         )
@@ -217,9 +219,7 @@ class EvaluationConfig(Section):
         missing = [name for name in tool.arguments if name not in arguments]
         if missing:
             raise ArgumentError(f"argument '{missing[0]}' of tool '{tool_name}' is missing")
-        return {
-            name: rule.check(name, arguments[name]) for name, rule in tool.arguments.items()
-        }
+        return {name: rule.check(name, arguments[name]) for name, rule in tool.arguments.items()}
 
     def post_condition(self, tool_name: str, arguments: Arguments) -> str:
         """The post-condition of a run, its placeholders filled.
@@ -295,7 +295,7 @@ def load(path: Path | str) -> EvaluationConfig:
 
 def _problems(config: EvaluationConfig) -> Iterator[str]:
     """What is wrong between sections, one line each."""
-    known = {"cameras": config.cameras, "signals": config.signals}
+    known: dict[str, Collection[str]] = {"cameras": config.cameras, "signals": config.signals}
     for name, tool in config.tools.items():
         where = f"tools.{name}"
         if tool.judge not in config.judges:
@@ -373,7 +373,9 @@ def _sample_values(
     rule = tool.arguments[argument]
     if rule.one_of is not None:
         return list(rule.one_of)
-    paths = [path for name, path in placeholders.names(list(templates.values())) if name == argument]
+    paths = [
+        path for name, path in placeholders.names(list(templates.values())) if name == argument
+    ]
     if any(paths):
         return [name for name in config.objects if re.fullmatch(rule.pattern, name)] or ["?"]
     return ["sample"]

@@ -17,7 +17,7 @@ Arguments = dict[str, JsonValue]
 
 
 class HarnessError(Exception):
-    """Base of every error that harness_ros raises on purpose; its text is for the person at the robot."""
+    """Base of every error raised on purpose; its text is for the person at the robot."""
 
 
 class Record(BaseModel):

@@ -1,6 +1,6 @@
 # Copyright 2026 harness_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Chosen bytes to views and signals, with the CDR reader of `rosbags`: the same live and offline."""
+"""Chosen bytes to views and signals, with the CDR reader of `rosbags`, live and offline."""
 
 from __future__ import annotations
 
@@ -94,9 +94,7 @@ def view(
                 f"camera '{sample.source}' ({topic}): format '{message.format}' of "
                 f"{len(message.data)} bytes is neither JPEG nor PNG"
             )
-        return View(
-            **common, height=0, width=0, step=0, is_bigendian=False, encoding=encoding
-        )
+        return View(**common, height=0, width=0, step=0, is_bigendian=False, encoding=encoding)
     return View(
         **common,
         height=message.height,

@@ -43,6 +43,10 @@ class Check(Record):
         """Itself."""
         yield self
 
+    def deciding(self, found: Holds) -> Iterator[Check]:
+        """Itself."""
+        yield self
+
     def holds(self, found: Holds) -> bool | None:
         """What it found."""
         return found(self)
@@ -61,6 +65,13 @@ class AllOf(Record):
         """The checks of every node, in the order in which they are written."""
         for node in self.all:
             yield from node.checks()
+
+    def deciding(self, found: Holds) -> Iterator[Check]:
+        """The checks of those nodes that came out as the whole did."""
+        outcome = self.holds(found)
+        for node in self.all:
+            if node.holds(found) is outcome:
+                yield from node.deciding(found)
 
     def holds(self, found: Holds) -> bool | None:
         """The least of its nodes, where False < None < True."""
@@ -84,6 +95,13 @@ class AnyOf(Record):
         for node in self.any:
             yield from node.checks()
 
+    def deciding(self, found: Holds) -> Iterator[Check]:
+        """The checks of those nodes that came out as the whole did."""
+        outcome = self.holds(found)
+        for node in self.any:
+            if node.holds(found) is outcome:
+                yield from node.deciding(found)
+
     def holds(self, found: Holds) -> bool | None:
         """The greatest of its nodes, where False < None < True."""
         values = [node.holds(found) for node in self.any]
@@ -104,6 +122,10 @@ class Not(Record):
     def checks(self) -> Iterator[Check]:
         """The checks of the node."""
         yield from self.node.checks()
+
+    def deciding(self, found: Holds) -> Iterator[Check]:
+        """The checks that decided what is negated here."""
+        yield from self.node.deciding(found)
 
     def holds(self, found: Holds) -> bool | None:
         """The opposite of the node."""

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from pydantic import ValidationError
 
@@ -68,12 +68,12 @@ def evaluate(criterion: Criterion, observation: Observation) -> Judgement:
 
     failed = [branch for branch, holds in failures if holds is True]
     if failed:
-        decided = [check for branch in failed for check in branch.when.checks()]
+        decided = [check for branch in failed for check in findings.deciding(branch.when)]
         return judgement(Status.FAILURE, decided, "; ".join(branch.reason for branch in failed))
     if succeeded is True and all(holds is False for _, holds in failures):
-        return judgement(Status.SUCCESS, success.checks())
+        return judgement(Status.SUCCESS, findings.deciding(success))
     if process is not None and continues is True:
-        return judgement(Status.PROCESS, process.when.checks(), process.reason)
+        return judgement(Status.PROCESS, findings.deciding(process.when), process.reason)
 
     unknown = []
     if succeeded is None:
@@ -96,7 +96,7 @@ def evaluate(criterion: Criterion, observation: Observation) -> Judgement:
         return judgement(
             Status.FAILURE, decided, f"cannot tell whether {what} holds: {why}", Kind.INCONCLUSIVE
         )
-    return judgement(Status.FAILURE, success.checks(), criterion.otherwise)
+    return judgement(Status.FAILURE, findings.deciding(success), criterion.otherwise)
 
 
 class _Findings:
@@ -114,6 +114,9 @@ class _Findings:
 
     def holds_of(self, node: Node) -> bool | None:
         return node.holds(lambda check: self.of(check).holds)
+
+    def deciding(self, node: Node) -> Iterator[Check]:
+        return node.deciding(lambda check: self.of(check).holds)
 
     def evidence(self, checks: Iterable[Check]) -> tuple[str, ...]:
         """The evidence of the checks in their order, each line once."""

@@ -74,20 +74,25 @@ class Ledger:
         return self._runs("open = 1")
 
     def record_observation(self, observation: Observation, views_kept: int) -> bool:
-        """Records what was seen after a run; once the run has a verdict, it stays as it is.
+        """Records what was seen after a run; once the run has a verdict too, both stay as they are.
+
+        The images of an Observation take longer to write than a judge to answer, so the verdict may
+        come first.
 
         Args:
             observation: its numbers are kept for ever.
             views_kept: the newest this many observations keep the images of their views.
 
         Returns:
-            False, and nothing changed, when the run has a verdict already.
+            False, and nothing changed, when the run has an Observation and a verdict already.
         """
         blobs = [zlib.compress(view.data, 1) for view in observation.views]
         run_id = observation.run_id
         record = _dump(observation, exclude={"views": {"__all__": {"data"}}})
         with self._db.transaction() as db:
-            if db.execute("SELECT 1 FROM verdict WHERE run_id = ?", (run_id,)).fetchone():
+            if db.execute(
+                "SELECT 1 FROM verdict JOIN observation USING (run_id) WHERE run_id = ?", (run_id,)
+            ).fetchone():
                 return False
             db.execute(
                 "DELETE FROM view WHERE observation ="

@@ -14,7 +14,7 @@ from harness_ros.ros import conversion
 from harness_ros.ros.threads import wait
 
 ATTEMPT_S = 5.0
-"""One request waits no longer than this: one sent to an evaluator that was killed is never answered."""
+"""How long one request waits: what was sent to an evaluator that was killed is never answered."""
 ANSWER_GRACE_S = 1.0
 
 

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """harness_ros for planners, in plain calls.
 
-    with HarnessClient() as harness:
-        outcome = harness.run_tool("pick", {"target": "red_block"})
-        if outcome.exit_code is not ExitCode.SUCCESS:
-            print(outcome.verdict.failure_reason)
+with HarnessClient() as harness:
+outcome = harness.run_tool("pick", {"target": "red_block"})
+if outcome.exit_code is not ExitCode.SUCCESS:
+print(outcome.verdict.failure_reason)
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import json
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import rclpy
 from rclpy.action import ActionClient
-from rclpy.executors import SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 
 from harness_ros import action, srv
@@ -218,7 +219,5 @@ class HarnessClient:
             )
 
     def _spin(self) -> None:
-        try:
+        with suppress(ExternalShutdownException):
             self._executor.spin()
-        except rclpy.executors.ExternalShutdownException:
-            pass

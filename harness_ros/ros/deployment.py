@@ -8,9 +8,8 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Union
 
-ParameterValue = Union[str, int, float, bool]
+ParameterValue = str | int | float | bool
 
 NAMESPACE = "/harness"
 
@@ -39,6 +38,11 @@ def executable_path(executable: str) -> Path:
 def shared_memory_profile() -> Path:
     """The Fast DDS profile with a shared-memory segment that cameras fit into."""
     return share_folder() / "config" / "fastdds_shm.xml"
+
+
+def default_ledger() -> Path:
+    """Where runs and verdicts are kept unless a parameter says otherwise."""
+    return Path.home() / ".ros" / "harness_ros" / "ledger.sqlite"
 
 
 @dataclass(frozen=True)
@@ -77,5 +81,5 @@ def tabletop_nodes(
         bag: folder of the bag to record; empty records nothing.
     """
     recorder = [NodeSpec("recorder", {"config": config, "out": bag})] if bag else []
-    parameters = {"seed": seed, "speed": speed, "truth": truth}
-    return [*recorder, NodeSpec("tabletop", parameters)]
+    tabletop = NodeSpec("tabletop", {"seed": seed, "speed": speed, "truth": truth})
+    return [*recorder, tabletop]

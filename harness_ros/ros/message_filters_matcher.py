@@ -1,6 +1,6 @@
 # Copyright 2026 harness_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The matcher of a ROS installation: `message_filters.ApproximateTimeSynchronizer`, fed for one run.
+"""The matcher of a ROS installation: `message_filters.ApproximateTimeSynchronizer`.
 
 The synchronizer is never given topics. It gets the samples of one run through plain filters, so
 that jumps in time, other runs and its queues have nothing to do with each other, and its callback

@@ -12,6 +12,7 @@ from rclpy.node import Node
 
 from harness_ros.config import EvaluationConfig, load
 from harness_ros.contract import HarnessError
+from harness_ros.ros.deployment import default_ledger
 
 Value = TypeVar("Value", str, int, float, bool)
 
@@ -69,9 +70,7 @@ def declare_config(node: Node) -> EvaluationConfig:
 
 def declare_ledger(node: Node) -> Path:
     """Declares `ledger` and returns the path of the SQLite file."""
-    default = Path.home() / ".ros" / "harness_ros" / "ledger.sqlite"
-    path = Path(
-        declare(node, "ledger", str(default), "path of the SQLite file of runs and verdicts")
-    ).expanduser()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
+    path = declare(
+        node, "ledger", str(default_ledger()), "path of the SQLite file of runs and verdicts"
+    )
+    return Path(path).expanduser()

@@ -99,7 +99,9 @@ class Supervisor:
             if process.poll() is not None:
                 log = self._logs / f"{name}.log"
                 tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
-                raise NodeDied(f"node {name} ended with code {process.returncode}:\n{tail}\n({log})")
+                raise NodeDied(
+                    f"node {name} ended with code {process.returncode}:\n{tail}\n({log})"
+                )
 
     def end(self) -> None:
         """Ends all nodes, the ones started last first; one that does not end is killed."""

@@ -101,7 +101,7 @@ class ToolCaller:
             tool_name: key under `tools` in eval.yaml.
             arguments: JSON object.
             tell: is given the progress.
-            cancelled: whether the call is to be cancelled; asked between segments and while one runs.
+            cancelled: whether the call is to be cancelled; asked again and again.
 
         Returns:
             The outcome, always: what goes wrong is a failure with its kind and reason.

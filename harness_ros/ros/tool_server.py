@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """A physical tool from one function: the action server, its run_id and its ToolRun events.
 
-    class PickArguments(BaseModel):
-        target: str
+class PickArguments(BaseModel):
+target: str
 
-    def pick(arguments: PickArguments, run: RunHandle) -> BackendResult:
-        arm.pick(arguments.target)
-        return BackendResult(success=True, message="motion finished")
+def pick(arguments: PickArguments, run: RunHandle) -> BackendResult:
+arm.pick(arguments.target)
+return BackendResult(success=True, message="motion finished")
 
-    ToolServer(node, "pick", PickArguments, pick)
+ToolServer(node, "pick", PickArguments, pick)
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ class ToolServer(Generic[ArgumentsModel]):
     carries whatever the function does, and is told to the evaluator when it starts and when it
     ends. The function runs in a thread of its own, so any executor will do.
 
-    A tool does not move unobserved if that can be helped: the run starts once the evaluator listens,
-    or after `evaluator_wait_s` with a warning.
+    A tool does not move unobserved if that can be helped: the run starts once the evaluator
+    listens, or after `evaluator_wait_s` with a warning.
 
     Args:
         node: the node that the tool lives in.

@@ -20,10 +20,10 @@ os.environ["FASTRTPS_DEFAULT_PROFILES_FILE"] = str(
     Path(__file__).parents[2] / "config" / "fastdds_shm.xml"
 )
 
-from processes import Nodes  # noqa: E402
-from robot import Robot  # noqa: E402
+from processes import Nodes
+from robot import Robot
 
-from harness_ros.ros.client import HarnessClient, ToolOutcome  # noqa: E402
+from harness_ros.ros.client import HarnessClient, ToolOutcome
 
 CONFIG = Path(__file__).parent / "eval.yaml"
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import cv2
 import numpy as np
+import rclpy
 from pydantic import BaseModel
 from rclpy.context import Context
 from rclpy.duration import Duration
@@ -17,7 +18,6 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from sensor_msgs.msg import Image, JointState
 
-import rclpy
 from harness_ros.ros.tool_server import BackendResult, RunHandle, ToolServer
 
 RATE_HZ = 25.0
@@ -32,8 +32,13 @@ def marker_image(marker: int, x: float, y: float, side: int = 72) -> np.ndarray:
     """rgb8 (240, 320, 3) with one AprilTag, its centre at fractions of width and height."""
     dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_APRILTAG_36h11)
     tag = cv2.copyMakeBorder(
-        cv2.aruco.generateImageMarker(dictionary, marker, side), 10, 10, 10, 10,
-        cv2.BORDER_CONSTANT, value=255,
+        cv2.aruco.generateImageMarker(dictionary, marker, side),
+        10,
+        10,
+        10,
+        10,
+        cv2.BORDER_CONSTANT,
+        value=255,
     )
     image = np.full((*SIZE, 3), 120, np.uint8)
     top, left = int(y * SIZE[0]) - tag.shape[0] // 2, int(x * SIZE[1]) - tag.shape[1] // 2
@@ -69,7 +74,7 @@ class Robot:
         self._thread.start()
 
     def reset(self) -> None:
-        """The red block is held, lies in the left half; everything is published; tools do nothing."""
+        """Held and lying in the left half is the red block; all is published; tools do nothing."""
         self.views = {"front": marker_image(1, 0.5, 0.25), "top": marker_image(1, 0.25, 0.5)}
         self.width = 0.05
         self.silent = set()
@@ -100,9 +105,7 @@ class Robot:
         for name, image in self.views.items():
             if name in self.silent:
                 continue
-            message = Image(
-                height=SIZE[0], width=SIZE[1], encoding="rgb8", step=SIZE[1] * 3
-            )
+            message = Image(height=SIZE[0], width=SIZE[1], encoding="rgb8", step=SIZE[1] * 3)
             message.header.stamp = stamp
             message.header.frame_id = name
             message.data.frombytes(image.tobytes())

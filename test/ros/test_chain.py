@@ -166,8 +166,13 @@ def test_unknown_tool_is_an_unjudged_failure(chain: Chain) -> None:
     now = chain.robot.node.get_clock().now().to_msg()
     publisher.publish(
         msg.ToolRun(
-            phase=msg.ToolRun.FINISHED, run_id="unknown-tool", tool_name="dance",
-            arguments="{}", segment=1, started_at=now, ended_at=now,
+            phase=msg.ToolRun.FINISHED,
+            run_id="unknown-tool",
+            tool_name="dance",
+            arguments="{}",
+            segment=1,
+            started_at=now,
+            ended_at=now,
         )
     )
     verdict = chain.harness.get_verdict("unknown-tool")

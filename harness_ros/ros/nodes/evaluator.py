@@ -284,9 +284,7 @@ class Evaluator(Node):
         """Ends a run that nobody could judge."""
         opened = self._open.get(run.run_id)
         seen = opened.observation if opened else None
-        self._conclude(
-            evaluation.unjudged(self._config, run, kind, reason, self._now_ns(), seen)
-        )
+        self._conclude(evaluation.unjudged(self._config, run, kind, reason, self._now_ns(), seen))
 
     def _conclude(self, verdict: Verdict) -> None:
         opened = self._open.pop(verdict.run_id, None)

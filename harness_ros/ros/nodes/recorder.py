@@ -14,6 +14,7 @@ from rclpy.qos import QoSProfile
 
 from harness_ros.bag.writing import BagWriter
 from harness_ros.capture.decoding import Decoder
+from harness_ros.config import CameraConfig, SignalConfig
 from harness_ros.ros.parameters import ParameterError, declare, declare_config
 from harness_ros.ros.qos import EVENTS
 from harness_ros.ros.sources import fitting_qos, message_class
@@ -34,10 +35,11 @@ class Recorder(Node):
             raise ParameterError("parameter 'out' is not set: the folder of the bag is wanted")
         self._bag = BagWriter(Path(out).expanduser())
         self._decoder = Decoder()
-        self._waiting = {
-            self.resolve_topic_name(source.topic): source.type
-            for source in (*config.cameras.values(), *config.signals.values())
-        }
+        sources: list[CameraConfig | SignalConfig] = [
+            *config.cameras.values(),
+            *config.signals.values(),
+        ]
+        self._waiting = {self.resolve_topic_name(source.topic): source.type for source in sources}
         for name, message_type in (
             ("runs", "harness_ros/msg/ToolRun"),
             ("verdicts", "harness_ros/msg/Verdict"),
@@ -51,7 +53,7 @@ class Recorder(Node):
         self._bag.close()
 
     def _look(self) -> None:
-        """Subscribes to topics whose publishers are there: only then is it known what they offer."""
+        """Subscribes to topics that are published now: only then is it known what is offered."""
         for topic in [topic for topic in self._waiting if self.count_publishers(topic)]:
             self._record(topic, self._waiting.pop(topic), fitting_qos(self, topic))
 

@@ -35,13 +35,13 @@ class SceneGraphNode(Node):
         super().__init__("scene_graph", **options)
         self._ledger = Ledger(declare_ledger(self))
         self._store = SceneStore(self._ledger, declare_config(self))
+        if self._store.warning:
+            self.get_logger().warning(self._store.warning)
         self._graph = self.create_publisher(String, "scene/graph", LATEST)
         self._published = -1
         self.create_subscription(msg.Verdict, "verdicts", self._on_verdict, EVENTS)
         self.create_service(srv.GetSceneBrief, "scene/brief", self._on_brief)
-        self.create_timer(
-            CATCH_UP_S, self._catch_up, clock=Clock(clock_type=ClockType.STEADY_TIME)
-        )
+        self.create_timer(CATCH_UP_S, self._catch_up, clock=Clock(clock_type=ClockType.STEADY_TIME))
         self._catch_up()
 
     def destroy_node(self) -> None:

@@ -58,8 +58,11 @@ def truth_of(path: Path, run_ids: Sequence[str]) -> dict[str, Any]:
 
 
 def summary(
-    calls: Sequence[CallRecord], verdicts: Sequence[Verdict], scene_updates: int,
-    wall_s: float, seed: int,
+    calls: Sequence[CallRecord],
+    verdicts: Sequence[Verdict],
+    scene_updates: int,
+    wall_s: float,
+    seed: int,
 ) -> dict[str, Any]:
     """The content of summary.json."""
     kinds = Counter(verdict.kind.value or "judged" for verdict in verdicts)

@@ -70,9 +70,7 @@ def run_demo(seed: int, out: Path, speed: float) -> int:
             ledger = str(out / "ledger.sqlite")
             nodes.start(evaluation_nodes(str(config), ledger, ("judge_deterministic",)))
             nodes.start(
-                tabletop_nodes(
-                    str(config), seed, speed, str(out / "truth.jsonl"), str(out / "bag")
-                )
+                tabletop_nodes(str(config), seed, speed, str(out / "truth.jsonl"), str(out / "bag"))
             )
             with HarnessClient(node_name="demo_planner") as harness:
                 _await_nodes(harness, nodes, config)
@@ -126,12 +124,16 @@ def _await_nodes(harness: Any, nodes: Any, config: Path) -> None:
     raise DemoError(f"not ready within {READY_S:g} s; not recorded: {missing}; see the logs")
 
 
-def _play(harness: Any, nodes: Any, script: TaskScript, out: Path, console: Console) -> list[CallRecord]:
+def _play(
+    harness: Any, nodes: Any, script: TaskScript, out: Path, console: Console
+) -> list[CallRecord]:
     calls: list[CallRecord] = []
     history: list[Outcome] = []
     with Live(table(calls), console=console, refresh_per_second=4) as live:
         while (call := script.next_call(history)) is not None:
-            record = _call(harness, call, len(calls) + 1, out, lambda text: live.update(table(calls, text)))
+            record = _call(
+                harness, call, len(calls) + 1, out, lambda text: live.update(table(calls, text))
+            )
             nodes.check()
             calls.append(record)
             history.append(Outcome(call, record.judged_success))

@@ -48,6 +48,8 @@ def _row(call: CallRecord) -> list[str | Text]:
         Text("success", "green") if call.backend_success else Text("failure", "red"),
         Text(word, VERDICT_STYLES.get(verdict.exit_code, "bold yellow")),
         Text(evidence, "dim"),
-        Text(("holds" if call.true_success else "does not hold") + mark,
-             "green" if call.true_success else "red"),
+        Text(
+            ("holds" if call.true_success else "does not hold") + mark,
+            "green" if call.true_success else "red",
+        ),
     ]

@@ -1,0 +1,114 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the launch files share: their arguments, and a NodeSpec as a launch action."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, SetEnvironmentVariable
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+from launch_ros.parameter_descriptions import ParameterValue
+
+from harness_ros.ros.deployment import NAMESPACE, NodeSpec, default_ledger, shared_memory_profile
+from launch import LaunchContext, LaunchDescription
+
+Arguments = Callable[[str], str]
+"""The value of a launch argument by its name."""
+
+
+def common_arguments(config: str, use_sim_time: bool) -> list[DeclareLaunchArgument]:
+    """The launch arguments of every launch file.
+
+    Args:
+        config: default path of eval.yaml.
+        use_sim_time: default.
+    """
+    flag = ["true", "false"]
+    return [
+        DeclareLaunchArgument(
+            "config",
+            default_value=config,
+            description="Path of the eval.yaml: tools, post-conditions, cameras, judges, scene.",
+        ),
+        DeclareLaunchArgument(
+            "ledger",
+            default_value=str(default_ledger()),
+            description="Path of the SQLite file of runs, observations and verdicts.",
+        ),
+        DeclareLaunchArgument(
+            "namespace",
+            default_value=NAMESPACE,
+            description="Namespace of all nodes, topics, services and actions.",
+        ),
+        DeclareLaunchArgument(
+            "use_sim_time",
+            default_value=str(use_sim_time).lower(),
+            choices=flag,
+            description="Whether the nodes take their time from /clock.",
+        ),
+        DeclareLaunchArgument(
+            "judge",
+            default_value="deterministic",
+            description="Judges to run, separated by commas: the NAME of executables judge_NAME.",
+        ),
+        DeclareLaunchArgument(
+            "log_level",
+            default_value="info",
+            choices=["debug", "info", "warn", "error", "fatal"],
+            description="Least severity that the nodes log.",
+        ),
+        DeclareLaunchArgument(
+            "shm_profile",
+            default_value="true",
+            choices=flag,
+            description="Whether the nodes use the Fast DDS profile with a 128 MiB shared-memory "
+            "segment. Camera drivers need it too, or frames above 512 KiB are lost.",
+        ),
+    ]
+
+
+def describe(
+    arguments: list[DeclareLaunchArgument], nodes: Callable[[Arguments], list[NodeSpec]]
+) -> LaunchDescription:
+    """A launch description of nodes that depend on the values of the arguments."""
+
+    def actions(context: LaunchContext) -> list[Node]:
+        def value(name: str) -> str:
+            return str(LaunchConfiguration(name).perform(context))
+
+        return [_action(spec, value) for spec in nodes(value)]
+
+    return LaunchDescription(
+        [
+            *arguments,
+            SetEnvironmentVariable(
+                "FASTRTPS_DEFAULT_PROFILES_FILE",
+                str(shared_memory_profile()),
+                condition=IfCondition(LaunchConfiguration("shm_profile")),
+            ),
+            OpaqueFunction(function=actions),
+        ]
+    )
+
+
+def judge_executables(names: str) -> tuple[str, ...]:
+    """Executables of the judges in a list separated by commas."""
+    return tuple(f"judge_{name.strip()}" for name in names.split(",") if name.strip())
+
+
+def _action(spec: NodeSpec, value: Arguments) -> Node:
+    # Typed, so that a text stays a text whatever YAML would read in it (launch_ros#384).
+    parameters = {
+        name: ParameterValue(item, value_type=type(item)) for name, item in spec.parameters.items()
+    }
+    return Node(
+        package="harness_ros",
+        executable=spec.executable,
+        namespace=value("namespace"),
+        parameters=[parameters, {"use_sim_time": value("use_sim_time") == "true"}],
+        arguments=["--ros-args", "--log-level", value("log_level")],
+        output="screen",
+    )
