@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import yaml
 from pydantic import (
@@ -28,6 +28,7 @@ from harness_ros import placeholders
 from harness_ros.contract import Arguments, HarnessError
 from harness_ros.judges.criterion import Criterion
 from harness_ros.scene.effects import Effects
+from harness_ros.scene.graph import SceneError, SceneGraph
 
 DEFAULT_ARGUMENT_PATTERN = r"[A-Za-z0-9_\- ]{1,64}"
 
@@ -46,9 +47,9 @@ class ArgumentError(HarnessError):
 
 
 class Section(BaseModel):
-    """A part of eval.yaml; unknown keys are an error."""
+    """A part of eval.yaml; unknown keys are an error, and so are `.nan` and `.inf`."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class CameraConfig(Section):
@@ -102,7 +103,9 @@ class ArgumentConfig(Section):
     """The only values allowed; the pattern is not looked at then."""
 
     @model_validator(mode="after")
-    def _pattern_compiles(self) -> ArgumentConfig:
+    def _allows_something(self) -> ArgumentConfig:
+        if self.one_of == ():
+            raise ValueError("one_of is empty, no value would be allowed")
         try:
             re.compile(self.pattern)
         except re.error as error:
@@ -204,6 +207,8 @@ class EvaluationConfig(Section):
             tool.pop("effects")
             tool.pop("timeout_s")
             tool.pop("description")
+        for judge in deciding["judges"].values():
+            judge.pop("timeout_s")
         text = json.dumps(deciding, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
@@ -276,16 +281,13 @@ def load(path: Path | str) -> EvaluationConfig:
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror or error}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not YAML: {error}") from None
+        raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from None
     if not isinstance(raw, dict):
         raise ConfigError(f"{path}: a mapping is wanted at the top, this is {_short(raw)}")
     try:
         config = EvaluationConfig.model_validate(raw)
     except ValidationError as error:
-        lines = [
-            f"{path}: {_key(item['loc'])}: {item['msg']} (value: {_short(item['input'])})"
-            for item in error.errors(include_url=False)
-        ]
+        lines = [f"{path}: {problem}" for problem in _invalid(error)]
         raise ConfigError("\n".join(lines)) from None
     problems = [f"{path}: {problem}" for problem in _problems(config)]
     if problems:
@@ -296,6 +298,8 @@ def load(path: Path | str) -> EvaluationConfig:
 def _problems(config: EvaluationConfig) -> Iterator[str]:
     """What is wrong between sections, one line each."""
     known: dict[str, Collection[str]] = {"cameras": config.cameras, "signals": config.signals}
+    for name in sorted(config.cameras.keys() & config.signals.keys()):
+        yield f"signals.{name}: a camera has this name too; each source has a name of its own"
     for name, tool in config.tools.items():
         where = f"tools.{name}"
         if tool.judge not in config.judges:
@@ -308,14 +312,26 @@ def _problems(config: EvaluationConfig) -> Iterator[str]:
             for item in getattr(tool, kind):
                 if item not in section:
                     yield f"{where}.{kind}: '{item}' is not under `{kind}`: {sorted(section)}"
+                elif getattr(tool, kind).count(item) > 1:
+                    yield f"{where}.{kind}: '{item}' is listed more than once"
         yield from _placeholder_problems(config, where, tool)
-    for relation in config.scene.relations:
-        for ref in relation[1:]:
-            if ref not in config.objects and ref not in BUILTIN_REFS:
-                yield (
-                    f"scene.relations: {list(relation)}: '{ref}' is not under `objects`: "
-                    f"{sorted(config.objects)} (or {sorted(BUILTIN_REFS)})"
-                )
+    yield from _scene_problems(config)
+
+
+def _scene_problems(config: EvaluationConfig) -> Iterator[str]:
+    unknown = Effects(add=config.scene.relations).problems(_refs(config))
+    for problem in unknown:
+        yield f"scene.relations{problem.removeprefix('add')}"
+    if not unknown:
+        try:
+            SceneGraph.initial(_refs(config), config.scene.relations)
+        except SceneError as error:
+            yield f"scene.relations: {error}"
+
+
+def _refs(config: EvaluationConfig) -> set[str]:
+    """Everything that relations may name."""
+    return {*config.objects, *BUILTIN_REFS}
 
 
 BUILTIN_REFS = frozenset({"robot", "table"})
@@ -340,23 +356,32 @@ def _placeholder_problems(config: EvaluationConfig, where: str, tool: ToolConfig
     values = [_sample_values(config, tool, templates, name) for name in tool.arguments]
     for combination in itertools.islice(itertools.product(*values), 1000):
         arguments = dict(zip(tool.arguments, combination, strict=True))
-        for key, template in templates.items():
-            try:
-                filled = placeholders.fill(template, arguments, config.objects)
-            except placeholders.PlaceholderError as error:
-                yield f"{where}.{key}: {error}"
-                return
+        problems = list(_filled_problems(config, where, tool, templates, arguments))
+        if problems:
+            yield from problems
+            return
+
+
+def _filled_problems(
+    config: EvaluationConfig,
+    where: str,
+    tool: ToolConfig,
+    templates: Mapping[str, Any],
+    arguments: Mapping[str, str],
+) -> Iterator[str]:
+    for key, template in templates.items():
+        try:
+            filled = placeholders.fill(template, arguments, config.objects)
             if key == "criterion" and filled is not None:
-                try:
-                    criterion = Criterion.model_validate(filled)
-                except ValidationError as error:
-                    for item in error.errors(include_url=False):
-                        yield (
-                            f"{where}.criterion.{_key(item['loc'])}: {item['msg']} "
-                            f"(value: {_short(item['input'])}; arguments: {arguments})"
-                        )
-                    return
-                yield from _criterion_problems(where, tool, criterion)
+                yield from _criterion_problems(where, tool, Criterion.model_validate(filled))
+            elif key == "effects":
+                for problem in Effects.model_validate(filled).problems(_refs(config)):
+                    yield f"{where}.effects.{problem} (arguments: {arguments})"
+        except placeholders.PlaceholderError as error:
+            yield f"{where}.{key}: {error}"
+        except ValidationError as error:
+            for problem in _invalid(error):
+                yield f"{where}.{key}.{problem} (arguments: {arguments})"
 
 
 def _criterion_problems(where: str, tool: ToolConfig, criterion: Criterion) -> Iterator[str]:
@@ -364,7 +389,10 @@ def _criterion_problems(where: str, tool: ToolConfig, criterion: Criterion) -> I
         yield f"{where}.segments: 1, but the criterion has a `process` branch: a budget is wanted"
     for kind, used in (("cameras", criterion.views()), ("signals", criterion.signals())):
         for name in sorted(used - set(getattr(tool, kind))):
-            yield f"{where}.criterion: uses '{name}', which {where}.{kind} does not list"
+            yield (
+                f"{where}.criterion: uses '{name}', which {where}.{kind} does not list: "
+                f"{list(getattr(tool, kind))}"
+            )
 
 
 def _sample_values(
@@ -376,9 +404,31 @@ def _sample_values(
     paths = [
         path for name, path in placeholders.names(list(templates.values())) if name == argument
     ]
-    if any(paths):
+    in_effects = argument in dict(placeholders.names(templates["effects"]))
+    if any(paths) or in_effects:
         return [name for name in config.objects if re.fullmatch(rule.pattern, name)] or ["?"]
-    return ["sample"]
+    samples = ("sample", "1", "0.5")
+    return [next((text for text in samples if re.fullmatch(rule.pattern, text)), samples[0])]
+
+
+def _invalid(error: ValidationError) -> Iterator[str]:
+    """Key, message and value of each thing that pydantic found wrong."""
+    for item in error.errors(include_url=False):
+        message = item["msg"]
+        if item["type"] == "extra_forbidden" and error.title == EvaluationConfig.__name__:
+            message = f"unknown key, allowed are {_allowed_keys(item['loc'][:-1])}"
+        yield f"{_key(item['loc'])}: {message} (value: {_short(item['input'])})"
+
+
+def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
+    """Keys of the section at a location of eval.yaml."""
+    section: Any = EvaluationConfig
+    for part in location:
+        fields = getattr(section, "model_fields", {})
+        section = fields[part].annotation if part in fields else get_args(section)[-1]
+        if hasattr(section, "__metadata__"):
+            section = get_args(section)[0]
+    return sorted(section.model_fields)
 
 
 def _key(location: tuple[int | str, ...]) -> str:

@@ -8,7 +8,14 @@ from pathlib import Path
 from types import TracebackType
 
 from rosbags.interfaces import Connection, Qos
-from rosbags.rosbag2 import CompressionFormat, CompressionMode, StoragePlugin, Writer
+from rosbags.rosbag2 import (
+    CompressionFormat,
+    CompressionMode,
+    StoragePlugin,
+    Writer,
+    WriterError,
+)
+from rosbags.typesys import TypesysError
 
 from harness_ros.bag.definitions import typestore
 from harness_ros.contract import HarnessError
@@ -54,14 +61,16 @@ class BagWriter:
         """Announces a topic; `message_type` is `package/msg/Type`.
 
         Raises:
-            BagWriteError: the type has no known definition.
+            BagWriteError: the type has no known definition, or the topic is announced already.
         """
         try:
             self._connections[topic] = self._writer.add_connection(
                 topic, message_type, typestore=self._typestore, offered_qos_profiles=qos
             )
-        except KeyError:
+        except (KeyError, TypesysError):
             raise BagWriteError(f"{topic}: no definition of {message_type} is known") from None
+        except WriterError as error:
+            raise BagWriteError(f"{topic}: {error}") from None
 
     def write(self, topic: str, log_time_ns: int, cdr: bytes) -> None:
         """Writes one serialized message of an announced topic."""

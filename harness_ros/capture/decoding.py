@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from rosbags.typesys import Stores, TypesysError, get_typestore
 from rosbags.typesys.store import Typestore
 
@@ -55,8 +56,8 @@ class Decoder:
         """
         return header_stamp(cdr) if self.has_header(message_type) else received_ns
 
-    def message(self, message_type: str, cdr: bytes) -> Any:
-        """The deserialized message.
+    def message(self, message_type: str, cdr: bytes, where: str) -> Any:
+        """The deserialized message; `where` says in errors what it is and where it came from.
 
         Raises:
             DecodeError: the bytes are not such a message.
@@ -65,7 +66,9 @@ class Decoder:
             return self._typestore.deserialize_cdr(cdr, message_type)
         except Exception as error:
             # The reader compiles code from definitions: on damaged bytes it raises what it likes.
-            raise DecodeError(f"{len(cdr)} bytes are no {message_type}: {error!r}") from error
+            raise DecodeError(
+                f"{where}: {len(cdr)} bytes are no {message_type}: {error!r}"
+            ) from error
 
 
 def view(
@@ -76,7 +79,8 @@ def view(
     Raises:
         DecodeError: the bytes are no image message.
     """
-    message = decoder.message(camera.type, sample.data)
+    where = f"camera '{sample.source}' ({topic})"
+    message = decoder.message(camera.type, sample.data, where)
     common = {
         "name": sample.source,
         "stamp_ns": sample.stamp_ns,
@@ -91,8 +95,8 @@ def view(
         )
         if encoding is None:
             raise DecodeError(
-                f"camera '{sample.source}' ({topic}): format '{message.format}' of "
-                f"{len(message.data)} bytes is neither JPEG nor PNG"
+                f"{where}: format '{message.format}' of {len(message.data)} bytes "
+                "is neither JPEG nor PNG"
             )
         return View(**common, height=0, width=0, step=0, is_bigendian=False, encoding=encoding)
     return View(
@@ -111,8 +115,8 @@ def signal(decoder: Decoder, config: SignalConfig, sample: Sample) -> Signal:
     Raises:
         DecodeError: the field is missing or no number.
     """
-    value: Any = decoder.message(config.type, sample.data)
     where = f"signal '{sample.source}' ({config.topic}): {config.field} of {config.type}"
+    value: Any = decoder.message(config.type, sample.data, where)
     for name, index in re.findall(r"([A-Za-z_]\w*)(?:\[(\d+)\])?", config.field):
         try:
             value = getattr(value, name)
@@ -120,11 +124,11 @@ def signal(decoder: Decoder, config: SignalConfig, sample: Sample) -> Signal:
                 value = value[int(index)]
         except (AttributeError, IndexError, TypeError) as error:
             raise DecodeError(f"{where}: {error}") from None
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise DecodeError(f"{where} is {value!r}, which is no number") from None
-    return Signal(name=sample.source, value=number, unit=config.unit, stamp_ns=sample.stamp_ns)
+    if not isinstance(value, (int, float, np.generic)):
+        raise DecodeError(f"{where} is {value!r}, which is no number")
+    return Signal(
+        name=sample.source, value=float(value), unit=config.unit, stamp_ns=sample.stamp_ns
+    )
 
 
 def observation(

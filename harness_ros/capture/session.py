@@ -36,7 +36,7 @@ class SourceCount:
 
     received: int = 0
     usable: int = 0
-    """Stamped inside the window of evidence."""
+    """Stamped inside the window of evidence, since time last went back."""
     first_ns: int = 0
     last_ns: int = 0
     jumps: int = 0
@@ -137,7 +137,10 @@ class CaptureSession:
         self._rings.clear()
         self._held = dict.fromkeys(self._held, 0)
         self._matcher = self._fresh_matcher()
+        self.frames = None if self.rule.cameras else {}
         self.signals = {}
+        for count in self.counts.values():
+            count.usable = 0
 
     def _fresh_matcher(self) -> Matcher:
         return self.matcher_factory(self.rule.cameras, self.rule.queue_size, self.rule.slop_ns)
@@ -159,6 +162,11 @@ class CaptureSession:
                 f"frames of {list(self.rule.cameras)} never came within slop "
                 f"({self.rule.slop_ns / NANOSECONDS:g} s) of each other"
             )
+        lines += [
+            f"stamps of '{source}' went back {count.jumps} times: what came before was dropped"
+            for source, count in self.counts.items()
+            if count.jumps
+        ]
         return "; ".join(lines)
 
 
@@ -167,6 +175,8 @@ def _why_unusable(count: SourceCount, first: int, last: int) -> str:
     seen = f"{count.received} messages"
     if count.last_ns == 0:
         return f"{seen}, the last with a zero stamp: the publisher does not stamp its messages"
+    if first <= count.last_ns <= last:
+        return f"{seen}, none of them after time went back"
     offset = (count.last_ns - first) / NANOSECONDS
     if count.last_ns < first:
         text = f"{seen}, the last stamped {-offset:.3f} s before the evidence may begin"

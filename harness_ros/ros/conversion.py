@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import array
 import json
+import math
 from typing import Any
 
 from builtin_interfaces.msg import Time
+from pydantic_core import from_json
 from std_msgs.msg import Header
 
 from harness_ros import msg, srv
@@ -28,6 +30,8 @@ from harness_ros.contract import (
 )
 
 NANOSECONDS = 1_000_000_000
+MAX_DEPTH = 32
+"""Arguments nested deeper are refused: readers of JSON give up at depths of their own."""
 
 
 class ConversionError(HarnessError):
@@ -49,15 +53,28 @@ def parse_arguments(text: str) -> Arguments:
     """Arguments from their JSON text; empty text means none.
 
     Raises:
-        ConversionError: it is no JSON object.
+        ConversionError: it is no JSON object, or one that would not survive being written again.
     """
     try:
-        arguments = json.loads(text or "{}")
+        # Unlike json.loads it takes neither NaN nor half a surrogate pair, and never overflows.
+        arguments = from_json(text or "{}", allow_inf_nan=False)
     except ValueError as error:
         raise ConversionError(f"arguments are no JSON: {error}: {text[:120]!r}") from None
     if not isinstance(arguments, dict):
         raise ConversionError(f"arguments are {text[:120]!r}; a JSON object is wanted")
+    if not _writable(arguments, MAX_DEPTH):
+        raise ConversionError(
+            f"arguments are nested deeper than {MAX_DEPTH} levels, or hold a number too large "
+            f"for float64: {text[:120]!r}"
+        )
     return arguments
+
+
+def _writable(value: Any, depth: int) -> bool:
+    if isinstance(value, (dict, list)):
+        items = value.values() if isinstance(value, dict) else value
+        return depth > 0 and all(_writable(item, depth - 1) for item in items)
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def dump_arguments(arguments: Arguments) -> str:

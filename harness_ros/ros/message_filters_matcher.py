@@ -39,8 +39,9 @@ class MessageFiltersMatcher:
     def __init__(self, cameras: Sequence[str], queue_size: int, slop_ns: int) -> None:
         self._filters = {camera: message_filters.SimpleFilter() for camera in cameras}
         self._found: SampleSet | None = None
+        # A quarter of a nanosecond more: its seconds are cut down to whole nanoseconds.
         self._synchronizer = message_filters.ApproximateTimeSynchronizer(
-            list(self._filters.values()), queue_size, slop_ns / NANOSECONDS
+            list(self._filters.values()), queue_size, (slop_ns + 0.25) / NANOSECONDS
         )
         self._synchronizer.registerCallback(self._store)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor
+from rclpy.exceptions import InvalidParameterValueException
 from rclpy.node import Node
 
 from harness_ros.config import EvaluationConfig, load
@@ -41,7 +42,10 @@ def declare(
         descriptor.floating_point_range = [
             FloatingPointRange(from_value=float(allowed[0]), to_value=float(allowed[1]))
         ]
-    value = node.declare_parameter(name, default, descriptor).value
+    try:
+        value = node.declare_parameter(name, default, descriptor).value
+    except InvalidParameterValueException as error:
+        raise ParameterError(f"parameter '{name}' is {error.value!r}: {error.reason}") from None
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if type(value) is not type(default):

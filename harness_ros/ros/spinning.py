@@ -38,6 +38,10 @@ def run_node(
     except HarnessError as error:
         print(f"harness_ros: cannot start: {error}", file=sys.stderr, flush=True)
         return 2
+    except Exception:
+        # A signal while the node is being made takes the context away under it.
+        if rclpy.ok():
+            raise
     finally:
         # A second Ctrl-C while the node closes its files must not cut that short.
         for number in (signal.SIGINT, signal.SIGTERM):

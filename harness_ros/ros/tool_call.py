@@ -23,8 +23,6 @@ from harness_ros.ros.asking import NoVerdict, ask_verdict
 from harness_ros.ros.threads import done_event, wait
 
 POLL_S = 0.05
-CANCEL_TIMEOUT_S = 10.0
-"""How long a tool may take to end after it was asked to cancel."""
 VERDICT_GRACE_S = 5.0
 """Beyond the deadlines of capture and judge, until which a verdict must be there."""
 
@@ -75,10 +73,17 @@ class _Call:
 class ToolCaller:
     """Calls configured tools; each call blocks the thread it is made in, and no other."""
 
-    def __init__(self, node: Node, config: EvaluationConfig, server_timeout_s: float) -> None:
+    def __init__(
+        self,
+        node: Node,
+        config: EvaluationConfig,
+        server_timeout_s: float,
+        cancel_timeout_s: float,
+    ) -> None:
         self._node = node
         self._config = config
         self._server_timeout_s = server_timeout_s
+        self._cancel_timeout_s = cancel_timeout_s
         group = ReentrantCallbackGroup()
         self._tools = {
             name: ActionClient(
@@ -191,6 +196,7 @@ class ToolCaller:
             feedback_callback=on_feedback,
         )
         if not wait(sent, self._server_timeout_s):
+            sent.add_done_callback(_cancel_if_accepted)
             raise CallError(
                 Kind.MISSING_RUN_ID,
                 f"tool '{call.tool_name}' did not answer a goal in {self._server_timeout_s:g} s",
@@ -215,15 +221,23 @@ class ToolCaller:
             late = time.monotonic() > deadline
             if not asked_to_cancel and (late or call.cancelled()):
                 asked_to_cancel = True
-                deadline = time.monotonic() + CANCEL_TIMEOUT_S
+                deadline = time.monotonic() + self._cancel_timeout_s
                 goal.cancel_goal_async()
             elif late:
                 raise CallError(
                     Kind.MISSING_RUN_ID,
                     f"tool '{call.tool_name}' gave no result within {timeout_s:g} s, nor "
-                    f"{CANCEL_TIMEOUT_S:g} s after it was asked to cancel",
+                    f"{self._cancel_timeout_s:g} s after it was asked to cancel",
                 )
         answer = result.result()
+        run_id = bytes(goal.goal_id.uuid).hex()
+        if answer.result.run_id not in ("", run_id):
+            # An earlier run may have such a verdict: it says nothing of this one.
+            raise CallError(
+                Kind.MISSING_RUN_ID,
+                f"tool '{call.tool_name}' names its run {answer.result.run_id!r}; "
+                f"the goal id, {run_id}, is wanted",
+            )
         return answer.status, answer.result
 
     def _verdict(self, call: _Call, run_id: str) -> Verdict:
@@ -238,3 +252,10 @@ class ToolCaller:
             return ask_verdict(self._verdicts, run_id, timeout_s, run_exists=True)
         except NoVerdict as error:
             raise CallError(Kind.JUDGE_UNAVAILABLE, str(error)) from None
+
+
+def _cancel_if_accepted(sent: Any) -> None:
+    """A goal accepted after its caller gave up must not move the robot any further."""
+    goal = sent.result()
+    if goal is not None and goal.accepted:
+        goal.cancel_goal_async()

@@ -137,8 +137,10 @@ class ToolServer(Generic[ArgumentsModel]):
     def _on_goal(self, goal: Any) -> GoalResponse:
         try:
             self._validated(goal.arguments)
-        except HarnessError as error:
-            self._node.get_logger().warning(f"tool '{self._name}' rejects a goal: {error}")
+        except Exception as error:
+            # Validators of the model may raise anything, and rclpy would end the node with it.
+            shown = error if isinstance(error, HarnessError) else repr(error)
+            self._node.get_logger().warning(f"tool '{self._name}' rejects a goal: {shown}")
             return GoalResponse.REJECT
         if not self._busy.acquire(blocking=False):
             self._node.get_logger().warning(
@@ -205,16 +207,16 @@ class ToolServer(Generic[ArgumentsModel]):
         """Runs the function; whatever it does becomes a BackendResult."""
         try:
             result = self._function(self._validated(arguments), handle)
+            if isinstance(result, BackendResult):
+                return result
+            message = f"the backend returned {result!r:.200}, which is no BackendResult"
         except ToolCancelled:
             return BackendResult(success=False, message="cancelled")
-        except Exception as error:
-            self._node.get_logger().error(f"run {handle.run_id}: tool '{self._name}': {error!r}")
-            return BackendResult(success=False, message=f"the backend failed: {error!r}")
-        if not isinstance(result, BackendResult):
-            message = f"the backend returned {result!r:.200}, which is no BackendResult"
-            self._node.get_logger().error(f"run {handle.run_id}: tool '{self._name}': {message}")
-            return BackendResult(success=False, message=message)
-        return result
+        except BaseException as error:
+            # SystemExit too: the run has ended, and the node has other tools.
+            message = f"the backend failed: {error!r}"
+        self._node.get_logger().error(f"run {handle.run_id}: tool '{self._name}': {message}")
+        return BackendResult(success=False, message=message)
 
     @staticmethod
     def _end(goal: ServerGoalHandle, result: BackendResult) -> None:

@@ -65,10 +65,10 @@ class Geometry:
     """Largest turn of a start, in radians."""
 
     zones: dict[str, XY] = field(
-        default_factory=lambda: {"left_zone": (-0.28, -0.10), "right_zone": (0.28, -0.10)}
+        default_factory=lambda: {"left_zone": (-0.30, -0.10), "right_zone": (0.30, -0.10)}
     )
     """Centres of the zones."""
-    zone_half: float = 0.075
+    zone_half: float = 0.09
     """Half the side of a zone."""
 
     bin_centre: XY = (0.28, 0.13)

@@ -19,7 +19,7 @@ from harness_ros.sim.world import Tabletop
 Plan = list[tuple[str, Motion]]
 
 _BESIDE = 0.06
-_STEP = 0.055
+_STEP = 0.06
 """Longest way of a block in one segment of a push; the whole way is cut into equal steps."""
 _STAND_OFF = 0.012
 """Distance from the block at which the pusher comes down."""
@@ -30,7 +30,7 @@ _DROP = 0.003
 _PUSH_WIDTH = 0.024
 """How far the fingers are open when pushing along y, to touch at two places."""
 _BIN_MISS = ((-0.17, 0.0), (-0.17, -0.04), (-0.17, -0.08), (-0.155, -0.02))
-_ZONE_MISS = ((0.0, 0.14), (0.0, -0.135), (-0.14, 0.0), (0.14, 0.0))
+_ZONE_MISS = ((0.0, 0.15), (0.0, -0.145), (-0.15, 0.0), (0.15, 0.0))
 
 
 def pick(world: Tabletop, target: str, fault: Fault | None) -> Plan:

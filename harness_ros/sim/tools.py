@@ -98,7 +98,7 @@ def place(world: Tabletop, arguments: PlaceArguments, fault: Fault | None = None
 
 
 def push(world: Tabletop, arguments: PushArguments, fault: Fault | None = None) -> ToolRun:
-    """Runs one segment of a push: up to 5.5 cm towards the zone's centre along one axis."""
+    """Runs one segment of a push: up to 6 cm towards the zone's centre along one axis."""
     yield from _run(world, plans.push(world, arguments.target, arguments.zone, fault))
     return BackendReport(True, f"push {arguments.target} {arguments.zone}: segment finished")
 

@@ -32,7 +32,14 @@ class ToolGateway(Node):
             "seconds to wait for a tool's action server to be there and to answer a goal",
             (0.0, 3600.0),
         )
-        self._caller = ToolCaller(self, config, server_timeout_s)
+        cancel_timeout_s = declare(
+            self,
+            "cancel_timeout_s",
+            10.0,
+            "seconds that a tool may take to end after it was asked to cancel",
+            (0.0, 3600.0),
+        )
+        self._caller = ToolCaller(self, config, server_timeout_s, cancel_timeout_s)
         self._server = ActionServer(
             self,
             action.RunTool,
