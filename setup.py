@@ -11,6 +11,8 @@ VERSION = re.search(r"<version>(.+)</version>", Path(__file__).with_name("packag
 
 setup(
     version=VERSION.group(1) if VERSION else "0",
-    packages=find_packages(include=["harness_ros", "harness_ros.*"]),
-    package_data={"harness_ros": ["py.typed"]},
+    # The .msg files travel along: bags are written and read by them.
+    packages=[*find_packages(include=["harness_ros", "harness_ros.*"]), "harness_ros.interfaces"],
+    package_dir={"harness_ros.interfaces": "msg"},
+    package_data={"harness_ros": ["py.typed"], "harness_ros.interfaces": ["*.msg"]},
 )

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -64,15 +65,14 @@ def demo(
     Exit code 0 when every verdict agrees with the physics, 1 when one does not, 2 when the demo
     could not run.
     """
-    try:
-        from harness_ros.sim.demo import run_demo
-    except ImportError as error:
-        print(
-            f"harness-ros demo: {error}: it needs ROS 2 and MuJoCo; in a clone of the repository "
-            "`make demo` sets both up",
-            file=sys.stderr,
+    missing = [name for name in ("rclpy", "mujoco") if find_spec(name) is None]
+    if missing:
+        raise HarnessError(
+            f"the demo needs {' and '.join(missing)}; in a clone of the repository `make demo` "
+            "sets up all that it needs"
         )
-        raise typer.Exit(2) from None
+    from harness_ros.sim.demo import run_demo
+
     raise typer.Exit(run_demo(seed, out, speed))
 
 

@@ -9,22 +9,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness_ros.contract import HarnessError
+
 ParameterValue = str | int | float | bool
 
 NAMESPACE = "/harness"
+
+
+class NotInstalledError(HarnessError):
+    """harness_ros is not built into a ROS 2 workspace that is sourced here."""
 
 
 def share_folder() -> Path:
     """share/harness_ros of this installation: launch files and configurations.
 
     Raises:
-        FileNotFoundError: harness_ros is in no prefix of AMENT_PREFIX_PATH.
+        NotInstalledError: harness_ros is in no prefix of AMENT_PREFIX_PATH.
     """
     for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep):
         folder = Path(prefix) / "share" / "harness_ros"
         if prefix and (folder / "package.xml").is_file():
             return folder
-    raise FileNotFoundError(
+    raise NotInstalledError(
         "harness_ros is in no prefix of AMENT_PREFIX_PATH: source your workspace, "
         "or scripts/env.sh of the repository"
     )

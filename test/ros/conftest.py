@@ -6,12 +6,21 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import rclpy
+from rclpy.action import ActionClient
+from rclpy.context import Context
+from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.serialization import deserialize_message
 
 sys.path.insert(0, str(Path(__file__).parent))
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
@@ -20,15 +29,96 @@ os.environ["FASTRTPS_DEFAULT_PROFILES_FILE"] = str(
     Path(__file__).parents[2] / "config" / "fastdds_shm.xml"
 )
 
-from processes import Nodes
+from processes import NAMESPACE, Nodes
 from robot import Robot
 
+from harness_ros import msg
 from harness_ros.ros.client import HarnessClient, ToolOutcome
+from harness_ros.ros.qos import EVENTS
+from harness_ros.ros.threads import wait
 
 CONFIG = Path(__file__).parent / "eval.yaml"
 
 
 EXECUTABLES = ("evaluator", "judge_deterministic", "scene_graph", "tool_gateway")
+
+
+def until(condition: Callable[[], Any], timeout_s: float = 10.0) -> bool:
+    """Waits for a condition; whether it came to hold in time."""
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+@contextmanager
+def spinning(
+    name: str, executor_type: Callable[..., Executor] = SingleThreadedExecutor
+) -> Iterator[Node]:
+    """A node in this process, with a context and a thread of its own."""
+    context = Context()
+    rclpy.init(context=context)
+    node = Node(name, namespace=NAMESPACE, context=context)
+    executor = executor_type(context=context)
+    executor.add_node(node)
+    thread = threading.Thread(target=executor.spin, name=name, daemon=True)
+    thread.start()
+    try:
+        yield node
+    finally:
+        executor.shutdown(timeout_sec=2.0)
+        thread.join(timeout=5.0)
+        node.destroy_node()
+        rclpy.try_shutdown(context=context)
+
+
+class Listener:
+    """Keeps all that is said on `runs` and `verdicts`, in order; `serialized` has the runs' bytes."""
+
+    def __init__(self, node: Node) -> None:
+        self.runs: list[msg.ToolRun] = []
+        self.serialized: list[bytes] = []
+        self.verdicts: list[msg.Verdict] = []
+        node.create_subscription(msg.ToolRun, "runs", self._on_run, EVENTS, raw=True)
+        node.create_subscription(msg.Verdict, "verdicts", self.verdicts.append, EVENTS)
+
+    def _on_run(self, data: bytes) -> None:
+        self.serialized.append(data)
+        self.runs.append(deserialize_message(data, msg.ToolRun))
+
+    def phases(self, run_id: str) -> list[int]:
+        return [run.phase for run in self.runs if run.run_id == run_id]
+
+    def finished(self, run_id: str) -> bool:
+        """Waits for the end of a run."""
+        return until(lambda: msg.ToolRun.FINISHED in self.phases(run_id))
+
+    def verdicts_of(self, run_id: str) -> list[msg.Verdict]:
+        return [verdict for verdict in self.verdicts if verdict.run_id == run_id]
+
+
+def send(client: ActionClient, goal: Any, on_feedback: Callable[[Any], None] | None = None) -> Any:
+    """The goal's handle, accepted or not."""
+    sent = client.send_goal_async(goal, feedback_callback=on_feedback)
+    assert wait(sent, 10.0), "no answer to a goal"
+    return sent.result()
+
+
+def ended(handle: Any, timeout_s: float = 20.0) -> Any:
+    """Status and result of an accepted goal."""
+    assert handle.accepted
+    future = handle.get_result_async()
+    assert wait(future, timeout_s), "no result"
+    return future.result()
+
+
+def cancel(handle: Any) -> None:
+    """Returns once the server has accepted to cancel."""
+    answered = handle.cancel_goal_async()
+    assert wait(answered, 10.0), "no answer to a request to cancel"
+    assert answered.result().goals_canceling, answered.result()
 
 
 @dataclass

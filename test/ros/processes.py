@@ -15,18 +15,26 @@ from ament_index_python.packages import get_package_prefix
 NAMESPACE = "/harness"
 
 
+def command(executable: str, **parameters: Any) -> list[str]:
+    """The command line of an executable of the package."""
+    path = Path(get_package_prefix("harness_ros")) / "lib" / "harness_ros" / executable
+    arguments = [str(path), "--ros-args", "-r", f"__ns:={NAMESPACE}"]
+    for name, value in parameters.items():
+        arguments += ["-p", f"{name}:={value}"]
+    return arguments
+
+
 class NodeProcess:
     """One executable of the package, its output in a file."""
 
     def __init__(self, executable: str, log: Path, **parameters: Any) -> None:
         self.log = log
-        path = Path(get_package_prefix("harness_ros")) / "lib" / "harness_ros" / executable
-        arguments = [str(path), "--ros-args", "-r", f"__ns:={NAMESPACE}"]
-        for name, value in parameters.items():
-            arguments += ["-p", f"{name}:={value}"]
         with log.open("ab") as output:
             self.process = subprocess.Popen(
-                arguments, stdout=output, stderr=subprocess.STDOUT, env=dict(os.environ)
+                command(executable, **parameters),
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=dict(os.environ),
             )
 
     def text(self) -> str:
@@ -48,19 +56,26 @@ class NodeProcess:
 
 
 class Nodes:
-    """The nodes of one test module, by executable."""
+    """The nodes of one test module, by executable.
 
-    def __init__(self, folder: Path, config: Path) -> None:
+    Args:
+        parameters: by executable, beside the configuration and the ledger.
+    """
+
+    def __init__(
+        self, folder: Path, config: Path, parameters: dict[str, dict[str, Any]] | None = None
+    ) -> None:
         self.folder = folder
         self.ledger = folder / "ledger.sqlite"
         self._config = config
+        self._parameters = parameters or {}
         self.running: dict[str, NodeProcess] = {}
 
     def start(self, executable: str) -> NodeProcess:
         """Starts a node that is not running."""
         node = self.running.get(executable)
         if node is None or node.process.poll() is not None:
-            parameters: dict[str, Any] = {"config": self._config}
+            parameters = {"config": self._config, **self._parameters.get(executable, {})}
             if executable in ("evaluator", "scene_graph"):
                 parameters["ledger"] = self.ledger
             node = NodeProcess(executable, self.folder / f"{executable}.log", **parameters)

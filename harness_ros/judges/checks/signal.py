@@ -15,6 +15,9 @@ from harness_ros.judges.checks.registry import CheckParameters, Finding, check
 
 Bound = Annotated[float, Field(allow_inf_nan=False)]
 
+NOISE = 1e-9
+"""Evidence shows a smaller value as 0: a closed gripper reads 1e-12 m, which says nothing."""
+
 
 class SignalParameters(CheckParameters):
     """Bounds of a signal, inclusive; at least one of them."""
@@ -47,7 +50,8 @@ class SignalParameters(CheckParameters):
 def signal(parameters: SignalParameters, observed: Observed) -> Finding:
     """Whether the signal lies within its bounds; NaN and infinity cannot be told."""
     found = observed.signal(parameters.name)
-    value = f"{found.name} {found.value:.6g} {found.unit}".rstrip()
+    shown = 0.0 if abs(found.value) < NOISE else found.value
+    value = f"{found.name} {shown:.6g} {found.unit}".rstrip()
     if not math.isfinite(found.value):
         return Finding(holds=None, evidence=f"{value}, which is no measurement")
     low, high = parameters.min, parameters.max

@@ -8,10 +8,9 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.live import Live
@@ -20,17 +19,22 @@ from harness_ros.capture.images import encode_png
 from harness_ros.config import load
 from harness_ros.contract import HarnessError
 from harness_ros.ledger import Ledger
+from harness_ros.ros.client import HarnessClient, SceneBrief
 from harness_ros.ros.deployment import (
+    NodeSpec,
     evaluation_nodes,
     share_folder,
     shared_memory_profile,
     tabletop_nodes,
 )
+from harness_ros.ros.supervision import Supervisor
+from harness_ros.sim.demo.overview import overview
 from harness_ros.sim.demo.result import CallRecord, summary, truth_of
 from harness_ros.sim.demo.table import table
 from harness_ros.sim.script import CALLS, Call, Outcome, TaskScript
 
 READY_S = 30.0
+LEDGER, TRUTH = "ledger.sqlite", "truth.jsonl"
 MARKER = ".harness_ros_demo"
 """Marks a folder that an earlier demo made and that the next one may replace."""
 
@@ -53,30 +57,30 @@ def run_demo(seed: int, out: Path, speed: float) -> int:
     Raises:
         HarnessError: a node could not start or died, or `out` holds something else.
     """
-    out = _fresh_folder(out)
+    console = Console()
+    begun = time.monotonic()
     with _environment():
-        # rclpy reads the environment when it starts, which the import of the client does not.
-        from harness_ros.ros.client import HarnessClient
-        from harness_ros.ros.supervision import Supervisor
-
+        out = _fresh_folder(out)
         config = share_folder() / "config" / "tabletop.yaml"
-        console = Console()
-        begun = time.monotonic()
         console.print(
             f"[bold]harness_ros demo[/bold]  seed {seed}, {CALLS} calls, "
             f"ROS_DOMAIN_ID={os.environ['ROS_DOMAIN_ID']}, output in {out}"
         )
         with Supervisor(out / "logs", use_sim_time=True) as nodes:
-            ledger = str(out / "ledger.sqlite")
-            nodes.start(evaluation_nodes(str(config), ledger, ("judge_deterministic",)))
-            nodes.start(
-                tabletop_nodes(str(config), seed, speed, str(out / "truth.jsonl"), str(out / "bag"))
-            )
+            nodes.start(_nodes(config, seed, out, speed))
             with HarnessClient(node_name="demo_planner") as harness:
                 _await_nodes(harness, nodes, config)
                 calls = _play(harness, nodes, TaskScript(seed), out, console)
                 scene = harness.scene_brief()
-        return _report(calls, scene, out, time.monotonic() - begun, seed, console)
+    return _report(calls, scene, out, time.monotonic() - begun, seed, console)
+
+
+def _nodes(config: Path, seed: int, out: Path, speed: float) -> list[NodeSpec]:
+    ledger, truth, bag = (str(out / name) for name in (LEDGER, TRUTH, "bag"))
+    return [
+        *evaluation_nodes(str(config), ledger, ("judge_deterministic",)),
+        *tabletop_nodes(str(config), seed, speed, truth, bag),
+    ]
 
 
 def _fresh_folder(out: Path) -> Path:
@@ -103,7 +107,7 @@ def _environment() -> Iterator[None]:
         os.environ.update(before)
 
 
-def _await_nodes(harness: Any, nodes: Any, config: Path) -> None:
+def _await_nodes(harness: HarnessClient, nodes: Supervisor, config: Path) -> None:
     """Waits until every node is there and the recorder listens, so that the bag misses nothing."""
     node = harness.node
     cameras = [node.resolve_topic_name(c.topic) for c in load(config).cameras.values()]
@@ -125,11 +129,15 @@ def _await_nodes(harness: Any, nodes: Any, config: Path) -> None:
 
 
 def _play(
-    harness: Any, nodes: Any, script: TaskScript, out: Path, console: Console
+    harness: HarnessClient, nodes: Supervisor, script: TaskScript, out: Path, console: Console
 ) -> list[CallRecord]:
     calls: list[CallRecord] = []
     history: list[Outcome] = []
     with Live(table(calls), console=console, refresh_per_second=4) as live:
+
+        def show(running: str) -> None:
+            live.update(table(calls, running))
+
         while (call := script.next_call(history)) is not None:
             record = _call(
                 harness, call, len(calls) + 1, out, lambda text: live.update(table(calls, text))
@@ -141,14 +149,16 @@ def _play(
     return calls
 
 
-def _call(harness: Any, call: Call, number: int, out: Path, show: Any) -> CallRecord:
+def _call(
+    harness: HarnessClient, call: Call, number: int, out: Path, show: Callable[[str], None]
+) -> CallRecord:
     show(call.tool)
     outcome = harness.run_tool(
         call.tool,
-        call.arguments,
+        dict(call.arguments),
         on_progress=lambda segment, stage, _: show(f"{call.tool}: {stage} (segment {segment})"),
     )
-    truth = truth_of(out / "truth.jsonl", outcome.run_ids)
+    truth = truth_of(out / TRUTH, outcome.run_ids)
     return CallRecord(
         number=number,
         tool=call.tool,
@@ -162,11 +172,16 @@ def _call(harness: Any, call: Call, number: int, out: Path, show: Any) -> CallRe
 
 
 def _report(
-    calls: list[CallRecord], scene: Any, out: Path, wall_s: float, seed: int, console: Console
+    calls: list[CallRecord],
+    scene: SceneBrief,
+    out: Path,
+    wall_s: float,
+    seed: int,
+    console: Console,
 ) -> int:
-    with Ledger(out / "ledger.sqlite") as ledger:
+    with Ledger(out / LEDGER) as ledger:
         verdicts = [verdict for _, verdict in ledger.verdicts_after(0)]
-        _write_images(calls, ledger, out / "observations")
+        _write_images(calls, ledger, out)
     result = summary(calls, verdicts, scene.revision, wall_s, seed)
     (out / "summary.json").write_text(json.dumps(result, indent=2) + "\n")
     (out / "calls.jsonl").write_text("".join(call.model_dump_json() + "\n" for call in calls))
@@ -181,12 +196,17 @@ def _report(
     return 0 if result["agree"] == result["calls"] else 1
 
 
-def _write_images(calls: list[CallRecord], ledger: Ledger, folder: Path) -> None:
-    """The Observation of every run, one PNG a view."""
+def _write_images(calls: list[CallRecord], ledger: Ledger, out: Path) -> None:
+    """The Observation of every run, a PNG a view, and all calls on one sheet."""
+    folder = out / "observations"
     folder.mkdir()
+    seen = []
     for call in calls:
+        observation = None
         for segment, run_id in enumerate(call.run_ids, start=1):
             observation = ledger.observation(run_id)
             for view in observation.views if observation else ():
                 name = f"{call.number:02d}_{call.tool}_{segment}_{view.name}.png"
                 (folder / name).write_bytes(encode_png(view))
+        seen.append((call, observation))
+    (out / "overview.png").write_bytes(encode_png(overview(seen)))
