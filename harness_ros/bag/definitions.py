@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -30,6 +31,25 @@ def typestore() -> Typestore:
         types.update(get_types_from_msg(path.read_text(), f"harness_ros/msg/{path.stem}"))
     store.register(types)
     return store
+
+
+def definition(store: Typestore, message_type: str) -> str:
+    """The text of a type and of all that it refers to, as a bag carries it.
+
+    Raises:
+        TypesysError: the type store does not know one of them.
+    """
+    text, _ = store.generate_msgdef(message_type, ros_version=2)
+    return STRING_CONSTANT.sub(_quoted, text)
+
+
+STRING_CONSTANT = re.compile(r"^(w?string(?:<=\d+)? \w+)=(.*)$", re.MULTILINE)
+
+
+def _quoted(constant: re.Match[str]) -> str:
+    # The type store leaves quotes out, and then no reader understands an empty value.
+    quote = "'" if '"' in constant[2] else '"'
+    return f"{constant[1]}={quote}{constant[2]}{quote}"
 
 
 def _message_folder() -> Path:

@@ -17,7 +17,7 @@ from rosbags.rosbag2 import (
 )
 from rosbags.typesys import TypesysError
 
-from harness_ros.bag.definitions import typestore
+from harness_ros.bag.definitions import definition, typestore
 from harness_ros.contract import HarnessError
 
 
@@ -65,7 +65,11 @@ class BagWriter:
         """
         try:
             self._connections[topic] = self._writer.add_connection(
-                topic, message_type, typestore=self._typestore, offered_qos_profiles=qos
+                topic,
+                message_type,
+                msgdef=definition(self._typestore, message_type),
+                rihs01=self._typestore.hash_rihs01(message_type),
+                offered_qos_profiles=qos,
             )
         except (KeyError, TypesysError):
             raise BagWriteError(f"{topic}: no definition of {message_type} is known") from None

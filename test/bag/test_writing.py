@@ -16,6 +16,7 @@ from rosbags.interfaces import (
     QosTime,
 )
 from rosbags.rosbag2 import Reader
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from harness_ros.bag import definitions
 from harness_ros.bag.definitions import DefinitionError, typestore
@@ -153,6 +154,24 @@ def test_every_definition_of_a_bag_is_complete(bag):
     assert "MSG: builtin_interfaces/Time" in texts[TOOL_RUN]
     assert "MSG: std_msgs/Header" in texts[VERDICT]
     assert "uint8 STARTED=0" in texts[TOOL_RUN]
+
+
+def test_string_constants_in_a_bag_are_those_of_the_message_files(bag):
+    with AnyReader([bag]) as reader:
+        constants = {name: value for name, _, value in reader.typestore.fielddefs[VERDICT][0]}
+    assert constants["KIND_JUDGED"] == ""
+    assert constants["KIND_CANCELLED"] == "cancelled"
+    assert constants == {name: value for name, _, value in STORE.fielddefs[VERDICT][0]}
+
+
+@pytest.mark.parametrize("value", ["", "plain", "with space", 'a "quoted" word', "# no comment"])
+def test_a_string_constant_is_read_back_as_it_was_written(value):
+    store = get_typestore(Stores.EMPTY)
+    constants = [("NAME", "string", value)]
+    store.fielddefs["acme_msgs/msg/Grip"] = (constants, [("width", (1, ("float64", 0)))])
+    text = definitions.definition(store, "acme_msgs/msg/Grip")
+    parsed = get_types_from_msg(text, "acme_msgs/msg/Grip")["acme_msgs/msg/Grip"][0]
+    assert parsed == constants
 
 
 @pytest.mark.ros
