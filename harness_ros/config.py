@@ -309,7 +309,7 @@ def _problems(config: EvaluationConfig) -> Iterator[str]:
         if not tool.cameras and not tool.signals:
             yield f"{where}: neither `cameras` nor `signals`: nothing could be observed"
         for kind, section in known.items():
-            for item in getattr(tool, kind):
+            for item in dict.fromkeys(getattr(tool, kind)):
                 if item not in section:
                     yield f"{where}.{kind}: '{item}' is not under `{kind}`: {sorted(section)}"
                 elif getattr(tool, kind).count(item) > 1:

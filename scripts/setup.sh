@@ -8,6 +8,13 @@ cd "$(dirname "$0")/.."
 workspace="$PWD/.workspace"
 python="${PYTHON:-python3}"
 
+# In a shell that has sourced scripts/env.sh, what is made anew here must not be what makes it.
+for variable in PATH PYTHONPATH AMENT_PREFIX_PATH CMAKE_PREFIX_PATH LD_LIBRARY_PATH; do
+  if [ -n "${!variable:-}" ]; then
+    export "$variable=$(tr ':' '\n' <<< "${!variable}" | { grep -v "^$workspace/" || true; } | paste -sd: -)"
+  fi
+done
+
 die() { echo "harness_ros setup: $*" >&2; exit 1; }
 say() { echo "harness_ros setup: $*"; }
 
@@ -26,7 +33,14 @@ listing() { find harness_ros launch config -type f ! -name '*.pyc' | sort; }
 environment_digest="$mode $("$python" --version) $PWD $(digest_of requirements/*.txt scripts/setup.sh)"
 build_digest="$(digest_of CMakeLists.txt package.xml scripts/node.py.in msg/* srv/* action/*) $(listing | sha256sum)"
 
+check_sourced_ros() {
+  "$python" -c 'import rclpy' 2>/dev/null \
+    || die "ROS $ROS_DISTRO is sourced, but '$python' cannot import rclpy; set PYTHON=/usr/bin/python3, or start a shell without ROS"
+  command -v colcon >/dev/null || die "no colcon found; sudo apt-get install python3-colcon-common-extensions"
+}
+
 make_environment() {
+  [ "$mode" = wheels ] || check_sourced_ros
   say "making the environment in .workspace ($mode); this takes a minute or two"
   rm -rf "$workspace"
   mkdir -p "$workspace"
@@ -35,7 +49,11 @@ make_environment() {
   "$python" -m venv "${site_packages[@]}" "$workspace/venv" \
     || die "'$python -m venv' failed; on Debian and Ubuntu: sudo apt-get install python3-venv"
   local requirements=(-r requirements/python.txt)
-  [ "$mode" = wheels ] && requirements+=(-r requirements/ros-jazzy.txt)
+  if [ "$mode" = wheels ]; then
+    requirements+=(-r requirements/arrays.txt -r requirements/ros-jazzy.txt)
+  else
+    requirements+=("numpy==$("$python" -c 'import numpy; print(numpy.__version__)')" opencv-python-headless==4.11.0.86)
+  fi
   "$workspace/venv/bin/pip" install --disable-pip-version-check "${requirements[@]}" \
     > "$workspace/pip.log" 2>&1 \
     || { tail -20 "$workspace/pip.log" >&2; die "pip could not install ${requirements[*]}; all it said is in .workspace/pip.log"; }
@@ -86,7 +104,7 @@ build_package() {
 
 # The tabletop renders without a display, through EGL or OSMesa.
 check_opengl() {
-  ldconfig -p 2>/dev/null | grep -qE 'libEGL\.so|libOSMesa\.so' && return
+  [[ "$(PATH="$PATH:/usr/sbin:/sbin" ldconfig -p 2>/dev/null)" =~ libEGL\.so|libOSMesa\.so ]] && return
   local install="apt-get install -y libegl1 libgl1 libosmesa6"
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     say "installing OpenGL without a display: $install"

@@ -151,8 +151,6 @@ class CaptureSession:
         lines = []
         for source, count in self.counts.items():
             kind = "camera" if source in self.rule.cameras else "signal"
-            if kind == "signal" and source in self.signals:
-                continue
             if count.received == 0:
                 lines.append(f"{kind} '{source}': no message while the tool ran and after")
             elif count.usable == 0:

@@ -49,6 +49,14 @@ def to_ns(time: Time) -> int:
     return int(time.sec * NANOSECONDS + time.nanosec)
 
 
+def encodable(text: str) -> str:
+    """The text with what UTF-8 cannot hold (half surrogate pairs) escaped.
+
+    rclpy raises where a message is sent, outside of every callback, and that ends the node.
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def parse_arguments(text: str) -> Arguments:
     """Arguments from their JSON text; empty text means none.
 
@@ -237,11 +245,11 @@ def request_from_message(message: Any) -> EvaluationRequest:
 def judgement_to_response(judgement: Judgement, response: Any) -> Any:
     """Fills an Evaluate response."""
     response.status = int(judgement.status)
-    response.evidence = list(judgement.evidence)
-    response.failure_reason = judgement.failure_reason
+    response.evidence = [encodable(line) for line in judgement.evidence]
+    response.failure_reason = encodable(judgement.failure_reason)
     response.kind = judgement.kind.value
     response.judge = judgement.judge
-    response.error = judgement.error
+    response.error = encodable(judgement.error)
     return response
 
 

@@ -45,7 +45,7 @@ def declare(
     try:
         value = node.declare_parameter(name, default, descriptor).value
     except InvalidParameterValueException as error:
-        raise ParameterError(f"parameter '{name}' is {error.value!r}: {error.reason}") from None
+        raise ParameterError(f"parameter '{name}': {error}") from None
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if type(value) is not type(default):

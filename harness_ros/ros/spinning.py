@@ -29,8 +29,9 @@ def run_node(
     rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.ALL)
     node = None
     try:
-        node = make_node()
+        # Before the node: one whose making a signal interrupts complains when it is collected.
         executor = make_executor()
+        node = make_node()
         executor.add_node(node)
         executor.spin()
     except (KeyboardInterrupt, ExternalShutdownException):

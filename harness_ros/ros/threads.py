@@ -6,38 +6,44 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
+from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.task import Future
 
+NUDGE_S = 0.02
+"""How often an executor is woken until it has gone on with a coroutine whose work is done."""
 
-def in_thread(node: Node, work: Callable[[], Any], name: str) -> Future:
-    """Runs blocking work in a thread of its own; the future is awaited in a coroutine callback.
+
+async def in_thread(node: Node, work: Callable[[], Any], name: str) -> Any:
+    """Runs blocking work in a thread of its own; for coroutine callbacks.
 
     An action server whose callback awaits this holds up nothing else, in a single-threaded
-    executor too. What the work raises comes out of the await.
+    executor too. What the work returns or raises comes out of the await.
     """
     executor = node.executor
     future = Future(executor=executor)
-
-    def settle(result: Any, error: BaseException | None) -> None:
-        if error is None:
-            future.set_result(result)
-        else:
-            future.set_exception(error)
+    taken = threading.Event()
 
     def run() -> None:
-        result, error = None, None
         try:
-            result = work()
-        except BaseException as raised:
-            error = raised
-        # A future that is set from outside does not wake an executor that waits; a task does.
-        executor.create_task(settle, result, error)
+            future.set_result(work())
+        except BaseException as error:
+            future.set_exception(error)
+        # A future that is done wakes no executor that waits, and one that is woken while another of
+        # its threads still looks at the coroutine passes it over.
+        with suppress(InvalidHandle):  # the executor was shut down
+            executor.wake()
+            while not taken.wait(NUDGE_S) and executor.context.ok():
+                executor.wake()
 
     threading.Thread(target=run, name=name, daemon=True).start()
-    return future
+    try:
+        return await future
+    finally:
+        taken.set()
 
 
 def done_event(future: Future) -> threading.Event:

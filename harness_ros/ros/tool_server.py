@@ -28,7 +28,7 @@ from rclpy.node import Node
 
 from harness_ros import action, msg
 from harness_ros.contract import HarnessError, Record, Run
-from harness_ros.ros.conversion import parse_arguments, run_to_message
+from harness_ros.ros.conversion import encodable, parse_arguments, run_to_message
 from harness_ros.ros.qos import EVENTS
 from harness_ros.ros.threads import in_thread
 
@@ -79,7 +79,7 @@ class RunHandle:
         """
         if self._goal.is_active:
             self._goal.publish_feedback(
-                action.ExecuteTool.Feedback(stage=stage, progress=float(progress))
+                action.ExecuteTool.Feedback(stage=encodable(stage), progress=float(progress))
             )
 
 
@@ -200,7 +200,9 @@ class ToolServer(Generic[ArgumentsModel]):
             self._busy.release()
         self._end(goal, result)
         return action.ExecuteTool.Result(
-            run_id=run_id, backend_success=result.success, backend_message=result.message
+            run_id=run_id,
+            backend_success=result.success,
+            backend_message=encodable(result.message),
         )
 
     def _call(self, arguments: str, handle: RunHandle) -> BackendResult:

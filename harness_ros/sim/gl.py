@@ -31,7 +31,14 @@ def prepare() -> None:
     """
     if _VARIABLE in os.environ or "mujoco" in sys.modules or sys.platform != "linux":
         return
-    os.environ[_VARIABLE] = "egl" if _egl_works() else "osmesa" if _osmesa_works() else _OFF[0]
+    os.environ[_VARIABLE] = choose()
+
+
+def choose() -> str:
+    """The value of `MUJOCO_GL` that works here."""
+    if _egl_works():
+        return "egl"
+    return "osmesa" if _osmesa_works() else _OFF[0]
 
 
 def require() -> str:
@@ -43,6 +50,12 @@ def require() -> str:
     chosen = os.environ.get(_VARIABLE, "").lower().strip()
     if chosen in _OFF:
         raise RenderingError(HINT)
+    if not chosen and sys.platform == "linux":
+        # MuJoCo would go for a window, and ends the process where there is no display.
+        raise RenderingError(
+            "mujoco was imported before harness_ros.sim, which could not choose how to render: "
+            f"set the environment variable {_VARIABLE} to egl or osmesa"
+        )
     return chosen or "the platform's default"
 
 

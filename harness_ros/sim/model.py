@@ -4,15 +4,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import copy
+from functools import lru_cache
 
+import mujoco
 import numpy as np
 
 from harness_ros.sim.geometry import BLOCKS, GEOMETRY, XYZ, ZONES, CameraGeometry, Geometry
 from harness_ros.sim.textures import assets
-
-if TYPE_CHECKING:
-    import mujoco
 
 _BEAM_Y = 0.44
 _BEAM_Z = 0.56
@@ -21,9 +20,12 @@ _COLUMN = 0.50
 
 
 def load() -> mujoco.MjModel:
-    """Compiles the model."""
-    import mujoco
+    """A model of one's own; it is compiled once a process."""
+    return copy.copy(_compiled())
 
+
+@lru_cache(maxsize=1)
+def _compiled() -> mujoco.MjModel:
     return mujoco.MjModel.from_xml_string(xml(), assets())
 
 

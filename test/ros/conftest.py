@@ -75,7 +75,7 @@ def spinning(
 
 
 class Listener:
-    """Keeps all that is said on `runs` and `verdicts`, in order; `serialized` has the runs' bytes."""
+    """Keeps all that is said on `runs`, as bytes too, and on `verdicts`, in order."""
 
     def __init__(self, node: Node) -> None:
         self.runs: list[msg.ToolRun] = []

@@ -90,11 +90,13 @@ def test_every_frame_of_a_single_camera_is_a_set(factory: MatcherFactory) -> Non
     assert stamps(factory(["a"], 2, SLOP_NS), frames) == [{"a": 5}, {"a": 3}, {"a": 3}]
 
 
-def test_a_set_holds_every_camera_in_the_order_of_the_cameras(factory: MatcherFactory) -> None:
+@pytest.mark.parametrize("order", ["abc", "bca", "cba"])
+def test_a_set_holds_every_camera_in_the_order_of_the_cameras(
+    factory: MatcherFactory, order: str
+) -> None:
     matcher = factory(["c", "a", "b"], 10, SLOP_NS)
-    found = stamps(matcher, [("a", 1000), ("b", 1010), ("c", 1020)])
-    assert found == [{"a": 1000, "b": 1010, "c": 1020}]
-    assert list(found[0]) == ["c", "a", "b"]
+    found = stamps(matcher, [(camera, 1000) for camera in order])
+    assert [list(chosen) for chosen in found] == [["c", "a", "b"]]
 
 
 def test_three_cameras_need_the_spread_of_all_within_slop(factory: MatcherFactory) -> None:

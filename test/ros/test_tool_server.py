@@ -49,7 +49,7 @@ def raises(_: Grip, __: RunHandle) -> Any:
 
 
 def unencodable(_: Grip, __: RunHandle) -> Any:
-    return BackendResult(success=True, message="\ud800")
+    return BackendResult(success=True, message="half a pair: \ud800")
 
 
 class Bench:
@@ -118,11 +118,11 @@ def bench(made_bench: Bench) -> Bench:
 @pytest.mark.parametrize(
     ("function", "status", "words"),
     [
-        (done, GoalStatus.STATUS_SUCCEEDED, "closed"),
+        (done, 4, "closed"),
         (lambda *_: BackendResult(success=False, message="stalled"), 6, "stalled"),
         (raises, 6, SECRET),
         (lambda *_: sys.exit(3), 6, "SystemExit"),
-        (unencodable, 6, "the backend failed"),
+        (unencodable, 4, r"half a pair: \ud800"),
         (lambda *_: None, 6, "None, which is no BackendResult"),
         (lambda *_: {"success": True}, 6, "{'success': True}, which is no BackendResult"),
         (lambda *_: True, 6, "True, which is no BackendResult"),
@@ -132,7 +132,6 @@ def bench(made_bench: Bench) -> Bench:
 def test_result_names_its_run_whatever_the_backend_does(
     bench: Bench, function: Any, status: int, words: str
 ) -> None:
-    assert GoalStatus.STATUS_ABORTED == 6
     bench.function = function
     handle = bench.send()
     answer = ended(handle)
