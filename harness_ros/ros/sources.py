@@ -48,7 +48,12 @@ def fitting_qos(node: Node, topic: str) -> QoSProfile:
 
 
 class Sources:
-    """The subscriptions of a node to the configured cameras and signals, shared between runs."""
+    """The subscriptions of a node to the configured cameras and signals, shared between runs.
+
+    Raises:
+        MessageTypeError: a type is not installed.
+        DecodeError: a type has no known definition.
+    """
 
     def __init__(
         self,
@@ -64,6 +69,10 @@ class Sources:
             **config.signals,
             **config.cameras,
         }
+        for source in self._configs.values():
+            # A type that is missing is to be heard of now, not at the first run.
+            message_class(source.type)
+            decoder.has_header(source.type)
         self._users: Counter[str] = Counter()
         self._subscriptions: dict[str, Subscription] = {}
 

@@ -20,7 +20,7 @@ CAMERAS: Final = GEOMETRY.cameras
 
 
 class Cameras:
-    """Renders a tabletop.
+    """Renders a tabletop; also a context manager that closes itself.
 
     The OpenGL context belongs to the thread that renders first; render and close there.
 
@@ -55,6 +55,12 @@ class Cameras:
         """Frees the OpenGL contexts."""
         while self._renderers:
             self._renderers.popitem()[1].close()
+
+    def __enter__(self) -> Cameras:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def _renderer(self, height: int, width: int) -> mujoco.Renderer:
         size = (height, width)

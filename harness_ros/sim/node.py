@@ -118,7 +118,7 @@ class TabletopNode(Node):
         seed = declare(self, "seed", 0, "chooses where the blocks lie and which calls fail")
         faults = declare(self, "faults", True, "whether calls fail by physics")
         speed = declare(self, "speed", 1.0, "simulated seconds a second at most", (0.1, 100.0))
-        rate = declare(self, "camera_rate", 5.0, "frames a simulated second", (0.5, 60.0))
+        rate = declare(self, "camera_rate", 4.0, "frames a simulated second", (0.5, 60.0))
         truth = declare(self, "truth", "", "file for what really happened; empty keeps nothing")
         self._faults = FaultPlan(seed, enabled=faults)
         self._truth = TruthLog(Path(truth) if truth else None)

@@ -161,6 +161,12 @@ class Evaluator(Node):
     def _take(self, run: Run, resumed: bool = False) -> None:
         """A run was started or has finished; what is known of it already is not news."""
         if self._ledger.verdict(run.run_id) is not None:
+            begun = self._ledger.run(run.run_id)
+            if begun is not None and begun.started_at_ns != run.started_at_ns:
+                self.get_logger().error(
+                    f"run {run.run_id} of tool '{run.tool_name}' is named like a run that has its "
+                    "verdict: there will be no other"
+                )
             return
         known = self._open.get(run.run_id)
         if known is None:
