@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from harness_ros.contract import Observation, Signal, View
+from harness_ros.judges.checks import registry
 
 APRILTAG = "DICT_APRILTAG_36h11"
 
@@ -17,6 +18,15 @@ def _marker(number, side, dictionary):
     if hasattr(aruco, "generateImageMarker"):
         return aruco.generateImageMarker(aruco.getPredefinedDictionary(code), number, side)
     return aruco.drawMarker(aruco.Dictionary_get(code), number, side)
+
+
+@pytest.fixture(autouse=True)
+def checks_as_they_were():
+    """What a test registers is gone with it."""
+    before = dict(registry._checks)
+    yield
+    registry._checks.clear()
+    registry._checks.update(before)
 
 
 @pytest.fixture

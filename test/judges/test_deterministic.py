@@ -107,24 +107,23 @@ class NoParameters(CheckParameters):
     pass
 
 
-@check("raises_in_a_test", NoParameters)
-def raises(parameters, observed):
-    raise ZeroDivisionError("by\nzero")
+@pytest.fixture
+def misbehaving_checks():
+    @check("raises_in_a_test", NoParameters)
+    def raises(parameters, observed):
+        raise ZeroDivisionError("by\nzero")
 
+    @check("returns_true_in_a_test", NoParameters)
+    def returns_true(parameters, observed):
+        return True
 
-@check("returns_true_in_a_test", NoParameters)
-def returns_true(parameters, observed):
-    return True
+    @check("returns_a_numpy_bool_in_a_test", NoParameters)
+    def returns_a_numpy_bool(parameters, observed):
+        return Finding(holds=np.float64(1) > 0, evidence="numpy")
 
-
-@check("returns_a_numpy_bool_in_a_test", NoParameters)
-def returns_a_numpy_bool(parameters, observed):
-    return Finding(holds=np.float64(1) > 0, evidence="numpy")
-
-
-@check("returns_a_number_in_a_test", NoParameters)
-def returns_a_number(parameters, observed):
-    return Finding(holds=1, evidence="a number")
+    @check("returns_a_number_in_a_test", NoParameters)
+    def returns_a_number(parameters, observed):
+        return Finding(holds=1, evidence="a number")
 
 
 @pytest.mark.parametrize(
@@ -135,6 +134,7 @@ def returns_a_number(parameters, observed):
         ("returns_a_number_in_a_test", "ValidationError"),
     ],
 )
+@pytest.mark.usefixtures("misbehaving_checks")
 def test_a_check_that_misbehaves_is_no_outcome(observe, name, word):
     for node in ({name: {}}, {"not": {name: {}}}):
         judgement = judge({"success": node}, observe())
@@ -142,6 +142,7 @@ def test_a_check_that_misbehaves_is_no_outcome(observe, name, word):
         assert word in judgement.evidence[0]
 
 
+@pytest.mark.usefixtures("misbehaving_checks")
 def test_a_numpy_bool_is_a_bool(observe):
     judgement = judge({"success": {"returns_a_numpy_bool_in_a_test": {}}}, observe())
     assert judgement.status is Status.SUCCESS

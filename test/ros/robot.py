@@ -96,6 +96,9 @@ class Robot:
     def close(self) -> None:
         self._executor.shutdown(timeout_sec=2.0)
         self._thread.join(timeout=5)
+        # A server that nobody ends answers to wait_for_server of the next module.
+        for server in self.servers.values():
+            server.destroy()
         self.node.destroy_node()
         rclpy.try_shutdown(context=self._context)
 

@@ -209,7 +209,7 @@ def test_evaluator_killed_and_back_judges_no_run_twice(chain: Chain) -> None:
     assert outcome.succeeded, chain.logs()
     assert chain.harness.get_verdict(run_id) == verdict
     with sqlite3.connect(chain.nodes.ledger) as ledger:
-        rows = ledger.execute("SELECT count(*), count(DISTINCT run_id) FROM verdicts").fetchone()
+        rows = ledger.execute("SELECT count(*), count(DISTINCT run_id) FROM verdict").fetchone()
     assert rows[0] == rows[1]
 
 

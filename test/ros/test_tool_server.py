@@ -106,7 +106,10 @@ def run_id_of(handle: Any) -> str:
 )
 def made_bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
     with spinning("arm", request.param) as arm, spinning("planner") as planner:
-        yield Bench(arm, planner)
+        made = Bench(arm, planner)
+        yield made
+        # Else the client of the next bench finds this server and sends before it finds its own.
+        made.server.destroy()
 
 
 @pytest.fixture
@@ -286,21 +289,23 @@ def test_feedback_arrives_in_order(bench: Bench) -> None:
 def waiting_tool() -> Iterator[Callable[[float], tuple[ActionClient, list[float]]]]:
     """Makes a tool that waits for an evaluator, and the times at which its function ran."""
     with spinning("patient_arm") as arm, spinning("patient_planner") as planner:
+        servers = []
 
         def make(wait_s: float) -> tuple[ActionClient, list[float]]:
             ran: list[float] = []
-            ToolServer(
-                arm,
-                "wait",
-                Grip,
-                lambda *given: ran.append(time.monotonic()) or done(*given),
-                evaluator_wait_s=wait_s,
-            )
+
+            def function(*given: Any) -> BackendResult:
+                ran.append(time.monotonic())
+                return done(*given)
+
+            servers.append(ToolServer(arm, "wait", Grip, function, evaluator_wait_s=wait_s))
             client = ActionClient(planner, action.ExecuteTool, "tools/wait")
             assert client.wait_for_server(10.0)
             return client, ran
 
         yield make
+        for server in servers:
+            server.destroy()
 
 
 GOAL = action.ExecuteTool.Goal(arguments='{"target": "red_block"}')

@@ -1,0 +1,155 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What is wrong in an eval.yaml: in a section, and between sections."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, get_args
+
+from pydantic import ValidationError
+
+from harness_ros import placeholders
+from harness_ros.config.evaluation import EvaluationConfig
+from harness_ros.config.sections import ToolConfig
+from harness_ros.config.wording import dotted, short
+from harness_ros.judges.criterion import Criterion
+from harness_ros.scene.effects import Effects
+from harness_ros.scene.graph import SceneError, SceneGraph
+
+BUILTIN_REFS = frozenset({"robot", "table"})
+"""Things of the scene graph that need no entry under `objects`."""
+
+
+def problems(config: EvaluationConfig) -> Iterator[str]:
+    """What is wrong between the sections of eval.yaml, one line each."""
+    known: dict[str, Collection[str]] = {"cameras": config.cameras, "signals": config.signals}
+    for name in sorted(config.cameras.keys() & config.signals.keys()):
+        yield f"signals.{name}: a camera has this name too; each source has a name of its own"
+    for name, tool in config.tools.items():
+        where = f"tools.{name}"
+        if tool.judge not in config.judges:
+            yield f"{where}.judge: '{tool.judge}' is not under `judges`: {sorted(config.judges)}"
+        elif config.judges[tool.judge].type == "deterministic" and tool.criterion is None:
+            yield f"{where}.criterion: missing, and judge '{tool.judge}' is deterministic"
+        if not tool.cameras and not tool.signals:
+            yield f"{where}: neither `cameras` nor `signals`: nothing could be observed"
+        for kind, section in known.items():
+            for item in dict.fromkeys(getattr(tool, kind)):
+                if item not in section:
+                    yield f"{where}.{kind}: '{item}' is not under `{kind}`: {sorted(section)}"
+                elif getattr(tool, kind).count(item) > 1:
+                    yield f"{where}.{kind}: '{item}' is listed more than once"
+        yield from _placeholder_problems(config, where, tool)
+    yield from _scene_problems(config)
+
+
+def _scene_problems(config: EvaluationConfig) -> Iterator[str]:
+    unknown = Effects(add=config.scene.relations).problems(_refs(config))
+    for problem in unknown:
+        yield f"scene.relations{problem.removeprefix('add')}"
+    if not unknown:
+        try:
+            SceneGraph.initial(_refs(config), config.scene.relations)
+        except SceneError as error:
+            yield f"scene.relations: {error}"
+
+
+def _refs(config: EvaluationConfig) -> set[str]:
+    """Everything that relations may name."""
+    return {*config.objects, *BUILTIN_REFS}
+
+
+def _placeholder_problems(config: EvaluationConfig, where: str, tool: ToolConfig) -> Iterator[str]:
+    """Fills the templates with every value that is known beforehand, and checks what comes out."""
+    templates: dict[str, Any] = {
+        "post_condition": tool.post_condition,
+        "criterion": tool.criterion,
+        "effects": tool.effects.model_dump(mode="json"),
+    }
+    for key, template in templates.items():
+        for argument, _ in placeholders.names(template):
+            if argument not in tool.arguments:
+                yield (
+                    f"{where}.{key}: placeholder {{{argument}}} has no entry under "
+                    f"{where}.arguments: {sorted(tool.arguments)}"
+                )
+                return
+    values = [_sample_values(config, tool, templates, name) for name in tool.arguments]
+    for combination in itertools.islice(itertools.product(*values), 1000):
+        arguments = dict(zip(tool.arguments, combination, strict=True))
+        problems = list(_filled_problems(config, where, tool, templates, arguments))
+        if problems:
+            yield from problems
+            return
+
+
+def _filled_problems(
+    config: EvaluationConfig,
+    where: str,
+    tool: ToolConfig,
+    templates: Mapping[str, Any],
+    arguments: Mapping[str, str],
+) -> Iterator[str]:
+    for key, template in templates.items():
+        try:
+            filled = placeholders.fill(template, arguments, config.objects)
+            if key == "criterion" and filled is not None:
+                yield from _criterion_problems(where, tool, Criterion.model_validate(filled))
+            elif key == "effects":
+                for problem in Effects.model_validate(filled).problems(_refs(config)):
+                    yield f"{where}.effects.{problem} (arguments: {arguments})"
+        except placeholders.PlaceholderError as error:
+            yield f"{where}.{key}: {error}"
+        except ValidationError as error:
+            for problem in invalid(error):
+                yield f"{where}.{key}.{problem} (arguments: {arguments})"
+
+
+def _criterion_problems(where: str, tool: ToolConfig, criterion: Criterion) -> Iterator[str]:
+    if criterion.process is not None and tool.segments == 1:
+        yield f"{where}.segments: 1, but the criterion has a `process` branch: a budget is wanted"
+    for kind, used in (("cameras", criterion.views()), ("signals", criterion.signals())):
+        for name in sorted(used - set(getattr(tool, kind))):
+            yield (
+                f"{where}.criterion: uses '{name}', which {where}.{kind} does not list: "
+                f"{list(getattr(tool, kind))}"
+            )
+
+
+def _sample_values(
+    config: EvaluationConfig, tool: ToolConfig, templates: Mapping[str, Any], argument: str
+) -> list[str]:
+    rule = tool.arguments[argument]
+    if rule.one_of is not None:
+        return list(rule.one_of)
+    paths = [
+        path for name, path in placeholders.names(list(templates.values())) if name == argument
+    ]
+    in_effects = argument in dict(placeholders.names(templates["effects"]))
+    if any(paths) or in_effects:
+        return [name for name in config.objects if re.fullmatch(rule.pattern, name)] or ["?"]
+    samples = ("sample", "1", "0.5")
+    return [next((text for text in samples if re.fullmatch(rule.pattern, text)), samples[0])]
+
+
+def invalid(error: ValidationError) -> Iterator[str]:
+    """Key, message and value of each thing that pydantic found wrong."""
+    for item in error.errors(include_url=False):
+        message = item["msg"]
+        if item["type"] == "extra_forbidden" and error.title == EvaluationConfig.__name__:
+            message = f"unknown key, allowed are {_allowed_keys(item['loc'][:-1])}"
+        yield f"{dotted(item['loc'])}: {message} (value: {short(item['input'])})"
+
+
+def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
+    """Keys of the section at a location of eval.yaml."""
+    section: Any = EvaluationConfig
+    for part in location:
+        fields = getattr(section, "model_fields", {})
+        section = fields[part].annotation if part in fields else get_args(section)[-1]
+        if hasattr(section, "__metadata__"):
+            section = get_args(section)[0]
+    return sorted(section.model_fields)

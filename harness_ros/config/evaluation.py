@@ -1,0 +1,115 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""All of eval.yaml, and what it says of a run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Literal
+
+from pydantic import Field, JsonValue
+
+from harness_ros import placeholders
+from harness_ros.config.sections import (
+    ArgumentError,
+    CameraConfig,
+    CaptureConfig,
+    JudgeConfig,
+    LedgerConfig,
+    Name,
+    SceneConfig,
+    Section,
+    SignalConfig,
+    ToolConfig,
+)
+from harness_ros.contract import Arguments
+from harness_ros.scene.effects import Effects
+
+
+class EvaluationConfig(Section):
+    """All of eval.yaml."""
+
+    version: Literal[1]
+    cameras: dict[Name, CameraConfig] = Field(default_factory=dict)
+    signals: dict[Name, SignalConfig] = Field(default_factory=dict)
+    capture: CaptureConfig = CaptureConfig()
+    judges: dict[Name, JudgeConfig]
+    objects: dict[Name, dict[str, JsonValue]] = Field(default_factory=dict)
+    """Named things of the scene and their properties, for placeholders and the scene graph."""
+    tools: dict[Name, ToolConfig] = Field(min_length=1)
+    scene: SceneConfig = SceneConfig()
+    ledger: LedgerConfig = LedgerConfig()
+
+    @cached_property
+    def criteria_hash(self) -> str:
+        """SHA-256 (hex) of all that decides a verdict: post-conditions, criteria, objects."""
+        deciding = self.model_dump(
+            mode="json", include={"tools", "objects", "judges", "capture", "cameras", "signals"}
+        )
+        for tool in deciding["tools"].values():
+            tool.pop("effects")
+            tool.pop("timeout_s")
+            tool.pop("description")
+        for judge in deciding["judges"].values():
+            judge.pop("timeout_s")
+        text = json.dumps(deciding, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def checked_arguments(self, tool_name: str, arguments: Arguments) -> dict[str, str]:
+        """The declared arguments of a run as text, each checked.
+
+        Raises:
+            ArgumentError: one is missing or not allowed, or the tool is unknown.
+        """
+        tool = self.tools.get(tool_name)
+        if tool is None:
+            raise ArgumentError(f"tool '{tool_name}' is not under `tools`: {sorted(self.tools)}")
+        missing = [name for name in tool.arguments if name not in arguments]
+        if missing:
+            raise ArgumentError(f"argument '{missing[0]}' of tool '{tool_name}' is missing")
+        return {name: rule.check(name, arguments[name]) for name, rule in tool.arguments.items()}
+
+    def post_condition(self, tool_name: str, arguments: Arguments) -> str:
+        """The post-condition of a run, its placeholders filled.
+
+        Raises:
+            ArgumentError: the arguments are not allowed.
+        """
+        values = self.checked_arguments(tool_name, arguments)
+        return str(self._fill(self.tools[tool_name].post_condition, values))
+
+    def criterion(self, tool_name: str, arguments: Arguments) -> str:
+        """The criterion of a run as JSON; empty where the tool has none.
+
+        Raises:
+            ArgumentError: the arguments are not allowed.
+        """
+        values = self.checked_arguments(tool_name, arguments)
+        template = self.tools[tool_name].criterion
+        if template is None:
+            return ""
+        return json.dumps(self._fill(template, values), sort_keys=True)
+
+    def effects(self, tool_name: str, arguments: Arguments) -> Effects:
+        """What a success of this run changes in the scene graph.
+
+        Raises:
+            ArgumentError: the arguments are not allowed.
+        """
+        values = self.checked_arguments(tool_name, arguments)
+        template = self.tools[tool_name].effects.model_dump(mode="json")
+        return Effects.model_validate(self._fill(template, values))
+
+    def settle_ns(self, tool_name: str) -> int:
+        """Nanoseconds after the end of a run from which on frames are evidence."""
+        own = self.tools[tool_name].settle_s
+        return round((self.capture.settle_s if own is None else own) * 1e9)
+
+    def _fill(self, template: Any, values: Mapping[str, str]) -> Any:
+        try:
+            return placeholders.fill(template, values, self.objects)
+        except placeholders.PlaceholderError as error:
+            raise ArgumentError(str(error)) from None

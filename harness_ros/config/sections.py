@@ -1,0 +1,169 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of eval.yaml as pydantic models."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    model_validator,
+)
+
+from harness_ros.config.wording import short
+from harness_ros.contract import HarnessError
+from harness_ros.scene.effects import Effects
+
+DEFAULT_ARGUMENT_PATTERN = r"[A-Za-z0-9_\- ]{1,64}"
+
+NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_]*$"
+Name = Annotated[str, Field(pattern=NAME_PATTERN)]
+Topic = Annotated[str, Field(pattern=r"^/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*$")]
+MessageType = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*/msg/[A-Z][A-Za-z0-9]*$")]
+
+
+class ArgumentError(HarnessError):
+    """A run's arguments are not what the configuration allows for its tool."""
+
+
+class Section(BaseModel):
+    """A part of eval.yaml; unknown keys are an error, and so are `.nan` and `.inf`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class CameraConfig(Section):
+    """A topic of images."""
+
+    topic: Topic
+    """Relative names are resolved in the namespace of the evaluator."""
+    type: Literal["sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"] = (
+        "sensor_msgs/msg/Image"
+    )
+
+
+class SignalConfig(Section):
+    """A scalar field of a topic."""
+
+    topic: Topic
+    type: MessageType
+    field: str = Field(pattern=r"^[A-Za-z_]\w*(\[\d+\])?(\.[A-Za-z_]\w*(\[\d+\])?)*$")
+    """Path into the message, such as `position[0]` or `wrench.force.z`."""
+    unit: str = ""
+    """SI (REP 103); shown beside the number."""
+
+
+class CaptureConfig(Section):
+    """Which frames are evidence."""
+
+    settle_s: float = Field(default=0.2, ge=0)
+    """Evidence is stamped at or after the end of the run plus this."""
+    slop_s: float = Field(default=0.1, gt=0)
+    """Stamps of one set of frames lie closer together than this."""
+    timeout_s: float = Field(default=3.0, gt=0)
+    """Wall-clock seconds to wait for a set after a run ended; evidence is no younger than this
+    after the settle time either."""
+    queue_size: int = Field(default=10, ge=1, le=100)
+    """Frames kept a camera while a tool runs."""
+
+
+class JudgeConfig(Section):
+    """Who judges, and how long the evaluator waits for the answer."""
+
+    type: Literal["deterministic"] = "deterministic"
+    timeout_s: float = Field(default=10.0, gt=0)
+
+
+class ArgumentConfig(Section):
+    """What values of an argument may appear in a post-condition."""
+
+    pattern: str = DEFAULT_ARGUMENT_PATTERN
+    """Regular expression that the whole value must match."""
+    one_of: tuple[str, ...] | None = None
+    """The only values allowed; the pattern is not looked at then."""
+
+    @model_validator(mode="after")
+    def _allows_something(self) -> ArgumentConfig:
+        if self.one_of == ():
+            raise ValueError("one_of is empty, no value would be allowed")
+        try:
+            re.compile(self.pattern)
+        except re.error as error:
+            raise ValueError(
+                f"pattern {self.pattern!r} is no regular expression: {error}"
+            ) from None
+        return self
+
+    def check(self, name: str, value: JsonValue) -> str:
+        """The value as text.
+
+        Raises:
+            ArgumentError: it is not allowed.
+        """
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise ArgumentError(f"argument '{name}' is {short(value)}; text or a number is wanted")
+        text = str(value)
+        if self.one_of is not None:
+            if text not in self.one_of:
+                raise ArgumentError(
+                    f"argument '{name}' is {short(value)}; allowed are {list(self.one_of)}"
+                )
+        elif not re.fullmatch(self.pattern, text):
+            raise ArgumentError(
+                f"argument '{name}' is {short(value)}, which does not match {self.pattern!r}"
+            )
+        return text
+
+
+def _none_as_empty(value: Any) -> Any:
+    return {} if value is None else value
+
+
+class ToolConfig(Section):
+    """One physical tool: what it promises and how that is judged."""
+
+    description: str = ""
+    """What the tool does, for people and planners."""
+    post_condition: str = Field(min_length=3, max_length=500)
+    """One visible, testable sentence; may hold `{argument}` placeholders."""
+    judge: Name
+    """Key under `judges`."""
+    cameras: tuple[Name, ...] = ()
+    """Keys under `cameras`, in the order that judges get the views."""
+    signals: tuple[Name, ...] = ()
+    """Keys under `signals`."""
+    arguments: dict[Name, Annotated[ArgumentConfig, BeforeValidator(_none_as_empty)]] = Field(
+        default_factory=dict
+    )
+    criterion: dict[str, JsonValue] | None = None
+    """The post-condition for deterministic judges (harness_ros.judges.criterion)."""
+    segments: int = Field(default=1, ge=1)
+    """How many segments a call may take; `process` is only for tools with more than one."""
+    effects: Effects = Effects()
+    """What a success changes in the scene graph."""
+    action: Topic | None = None
+    """Name of the action; `tools/<name>` by default."""
+    timeout_s: float = Field(default=120.0, gt=0)
+    """Wall-clock seconds that the gateway waits for one segment's result."""
+    settle_s: float | None = Field(default=None, ge=0)
+    """Instead of `capture.settle_s` for this tool."""
+
+
+class SceneConfig(Section):
+    """The scene graph before any verdict."""
+
+    relations: tuple[tuple[str, str, str], ...] = ()
+    """(relation, subject, object) triples."""
+
+
+class LedgerConfig(Section):
+    """What the evaluator keeps."""
+
+    views_kept: int = Field(default=500, ge=0)
+    """Observations of the newest runs whose images are kept; older ones keep their numbers."""
