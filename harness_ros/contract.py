@@ -11,7 +11,16 @@ from __future__ import annotations
 from enum import Enum, IntEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+import pydantic
+from pydantic import BaseModel, ConfigDict, Field
+
+if int(pydantic.VERSION.split(".")[0]) < 2:
+    raise ImportError(
+        f"harness_ros needs pydantic 2, this is {pydantic.VERSION} (Ubuntu 24.04 ships 1.10): "
+        "python3 -m pip install --user --break-system-packages 'pydantic>=2.5'"
+    )
+
+from pydantic import JsonValue
 
 Arguments = dict[str, JsonValue]
 

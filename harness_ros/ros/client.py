@@ -201,12 +201,19 @@ class HarnessClient:
         return future.result()
 
     def _wait(self, future: Any, timeout_s: float | None) -> bool:
-        """Waits in short steps, so that Ctrl-C is heard and a dead thread is noticed."""
+        """Waits in short steps, so that Ctrl-C is heard and a vanished gateway is noticed."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         finished = done_event(future)
+        last_seen = time.monotonic()
         while not finished.wait(0.2):
             if not self._thread.is_alive():
                 raise HarnessUnavailable("the client was closed while a call waited")
+            if self._run_tool.server_is_ready():
+                last_seen = time.monotonic()
+            elif time.monotonic() - last_seen > self._server_timeout_s:
+                raise HarnessUnavailable(
+                    f"the gateway was gone for {self._server_timeout_s:g} s while a call waited"
+                )
             if deadline is not None and time.monotonic() > deadline:
                 return False
         return True

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
-from rich.live import Live
 
 from harness_ros.capture.images import encode_png
 from harness_ros.config import load
@@ -30,7 +29,7 @@ from harness_ros.ros.deployment import (
 from harness_ros.ros.supervision import Supervisor
 from harness_ros.sim.demo.overview import overview
 from harness_ros.sim.demo.result import CallRecord, summary, truth_of
-from harness_ros.sim.demo.table import table
+from harness_ros.sim.demo.table import Display
 from harness_ros.sim.script import CALLS, Call, Outcome, TaskScript
 
 READY_S = 30.0
@@ -133,19 +132,13 @@ def _play(
 ) -> list[CallRecord]:
     calls: list[CallRecord] = []
     history: list[Outcome] = []
-    with Live(table(calls), console=console, refresh_per_second=4) as live:
-
-        def show(running: str) -> None:
-            live.update(table(calls, running))
-
+    with Display(console) as display:
         while (call := script.next_call(history)) is not None:
-            record = _call(
-                harness, call, len(calls) + 1, out, lambda text: live.update(table(calls, text))
-            )
+            record = _call(harness, call, len(calls) + 1, out, display.running)
             nodes.check()
             calls.append(record)
             history.append(Outcome(call, record.judged_success))
-            live.update(table(calls))
+            display.ended(record)
     return calls
 
 
@@ -185,6 +178,7 @@ def _report(
     result = summary(calls, verdicts, scene.revision, wall_s, seed)
     (out / "summary.json").write_text(json.dumps(result, indent=2) + "\n")
     (out / "calls.jsonl").write_text("".join(call.model_dump_json() + "\n" for call in calls))
+    console.print()
     console.print(
         f"The backend called [bold]{result['backend_success']}[/bold] of {result['calls']} calls a "
         f"success, [bold]{result['backend_false_success']}[/bold] of them wrongly. "

@@ -1,12 +1,15 @@
 # Copyright 2026 harness_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The live table of the demo."""
+"""The table of the demo: live on a terminal, a line a call elsewhere."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from types import TracebackType
 
 from rich import box
+from rich.console import Console
+from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
@@ -53,3 +56,48 @@ def _row(call: CallRecord) -> list[str | Text]:
             "green" if call.true_success else "red",
         ),
     ]
+
+
+class Display:
+    """Shows calls as they go on.
+
+    Args:
+        console: where to; what is not a terminal gets a line when a call has ended.
+    """
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._calls: list[CallRecord] = []
+        self._live = Live(table([]), console=console, refresh_per_second=4)
+
+    def __enter__(self) -> Display:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._console.is_terminal:
+            self._live.stop()
+
+    def running(self, what: str) -> None:
+        """A call is at this stage."""
+        self._live.update(table(self._calls, what))
+
+    def ended(self, call: CallRecord) -> None:
+        """A call has its verdict."""
+        self._calls.append(call)
+        self._live.update(table(self._calls))
+        if not self._console.is_terminal:
+            number, tool, arguments, backend, verdict, evidence, truth = map(str, _row(call))
+            self._console.print(
+                f"{number:>2}  {tool} {arguments}: backend {backend}, verdict {verdict}, "
+                f"truth {truth} ({evidence})",
+                soft_wrap=True,
+                highlight=False,
+                markup=False,
+            )
