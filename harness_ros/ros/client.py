@@ -26,7 +26,7 @@ from harness_ros import action, srv
 from harness_ros.contract import Arguments, ExitCode, HarnessError, Record, Verdict
 from harness_ros.ros import conversion
 from harness_ros.ros.asking import NoVerdict, ask_verdict
-from harness_ros.ros.threads import done_event, wait
+from harness_ros.ros.threads import done_event, in_executor, wait
 
 
 class HarnessUnavailable(HarnessError):
@@ -144,18 +144,20 @@ class HarnessClient:
                 feedback = message.feedback
                 on_progress(feedback.segment, feedback.stage, feedback.progress)
 
-        sent = self._run_tool.send_goal_async(goal, feedback_callback=on_feedback)
+        sent = in_executor(
+            self._node, lambda: self._run_tool.send_goal_async(goal, feedback_callback=on_feedback)
+        )
         self._need(wait(sent, self._server_timeout_s), "answer of run_tool to a goal")
         handle = sent.result()
         self._need(handle.accepted, "accepted goal of run_tool")
-        result = handle.get_result_async()
+        result = in_executor(self._node, handle.get_result_async)
         try:
             finished = self._wait(result, timeout_s)
         except KeyboardInterrupt:
-            handle.cancel_goal_async()
+            in_executor(self._node, handle.cancel_goal_async)
             raise
         if not finished:
-            handle.cancel_goal_async()
+            in_executor(self._node, handle.cancel_goal_async)
             self._need(self._wait(result, 30.0), "result of run_tool after it was cancelled")
         answer = result.result().result
         return ToolOutcome(

@@ -7,14 +7,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.task import Future
 
+from harness_ros.contract import HarnessError
+
+Result = TypeVar("Result")
+
 NUDGE_S = 0.02
 """How often an executor is woken until it has gone on with a coroutine whose work is done."""
+
+
+class ExecutorStopped(HarnessError):
+    """An executor that no longer runs what it is given."""
 
 
 async def in_thread(node: Node, work: Callable[[], Any], name: str) -> Any:
@@ -44,6 +52,25 @@ async def in_thread(node: Node, work: Callable[[], Any], name: str) -> Any:
         return await future
     finally:
         taken.set()
+
+
+def in_executor(node: Node, call: Callable[[], Result], timeout_s: float = 10.0) -> Result:
+    """Makes a call in the executor's thread and returns what it returns; for other threads.
+
+    The action client of rclpy is not made for other threads: an answer that comes before
+    `send_goal_async` has noted its request is thrown away (rclpy#1123). In the thread of a
+    single-threaded executor nothing can come between.
+
+    Raises:
+        ExecutorStopped: the executor did not get to it in time.
+    """
+    if node.executor is None:
+        raise ExecutorStopped(f"node {node.get_name()} is in no executor")
+    task = node.executor.create_task(call)
+    if not wait(task, timeout_s):
+        raise ExecutorStopped(f"the executor of {node.get_name()} did nothing for {timeout_s:g} s")
+    result: Result = task.result()
+    return result
 
 
 def done_event(future: Future) -> threading.Event:

@@ -20,7 +20,7 @@ from harness_ros.config import ArgumentError, EvaluationConfig
 from harness_ros.contract import Arguments, ExitCode, HarnessError, Kind, Record, Status, Verdict
 from harness_ros.ros import conversion
 from harness_ros.ros.asking import NoVerdict, ask_verdict
-from harness_ros.ros.threads import done_event, wait
+from harness_ros.ros.threads import done_event, in_executor, wait
 
 POLL_S = 0.05
 VERDICT_GRACE_S = 5.0
@@ -189,11 +189,11 @@ class ToolCaller:
             feedback = message.feedback
             call.tell(Progress(segment, last, feedback.stage, feedback.progress))
 
-        sent = client.send_goal_async(
-            action.ExecuteTool.Goal(
-                arguments=call.text or "{}", call_id=call.call_id, segment=segment
-            ),
-            feedback_callback=on_feedback,
+        goal = action.ExecuteTool.Goal(
+            arguments=call.text or "{}", call_id=call.call_id, segment=segment
+        )
+        sent = in_executor(
+            self._node, lambda: client.send_goal_async(goal, feedback_callback=on_feedback)
         )
         if not wait(sent, self._server_timeout_s):
             sent.add_done_callback(_cancel_if_accepted)
@@ -201,20 +201,20 @@ class ToolCaller:
                 Kind.MISSING_RUN_ID,
                 f"tool '{call.tool_name}' did not answer a goal in {self._server_timeout_s:g} s",
             )
-        goal = sent.result()
-        if not goal.accepted:
+        accepted = sent.result()
+        if not accepted.accepted:
             raise CallError(
                 Kind.MISSING_RUN_ID,
                 f"tool '{call.tool_name}' rejected the goal: it is busy, or takes other arguments "
                 "(its log says which)",
             )
-        return self._result(call, goal)
+        return self._result(call, accepted)
 
     def _result(self, call: _Call, goal: Any) -> tuple[int, Any]:
         """Waits for the end of a segment; cancels it when that is asked for or time is up."""
         timeout_s = self._config.tools[call.tool_name].timeout_s
         deadline = time.monotonic() + timeout_s
-        result = goal.get_result_async()
+        result = in_executor(self._node, goal.get_result_async)
         asked_to_cancel = False
         finished = done_event(result)
         while not finished.wait(POLL_S):
@@ -222,7 +222,7 @@ class ToolCaller:
             if not asked_to_cancel and (late or call.cancelled()):
                 asked_to_cancel = True
                 deadline = time.monotonic() + self._cancel_timeout_s
-                goal.cancel_goal_async()
+                in_executor(self._node, goal.cancel_goal_async)
             elif late:
                 raise CallError(
                     Kind.MISSING_RUN_ID,

@@ -161,6 +161,12 @@ def test_forged_verdict_does_not_change_the_scene(chain: Chain) -> None:
     chain.robot.node.destroy_publisher(publisher)
 
 
+def test_forty_calls_in_a_row_all_come_to_their_verdict(chain: Chain) -> None:
+    outcomes = [chain.call() for _ in range(40)]
+    assert [outcome.exit_code for outcome in outcomes] == [ExitCode.SUCCESS] * 40, chain.logs()
+    assert len({outcome.run_ids for outcome in outcomes}) == 40
+
+
 def test_unknown_tool_is_an_unjudged_failure(chain: Chain) -> None:
     publisher = chain.robot.node.create_publisher(msg.ToolRun, "runs", EVENTS)
     now = chain.robot.node.get_clock().now().to_msg()

@@ -151,6 +151,8 @@ def _call(
         dict(call.arguments),
         on_progress=lambda segment, stage, _: show(f"{call.tool}: {stage} (segment {segment})"),
     )
+    if not outcome.run_ids:
+        raise DemoError(f"call {number} reached no tool: {outcome.verdict.failure_reason}")
     truth = truth_of(out / TRUTH, outcome.run_ids)
     return CallRecord(
         number=number,
