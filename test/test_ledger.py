@@ -1,5 +1,6 @@
 # Copyright 2026 harness_ros contributors
 # SPDX-License-Identifier: Apache-2.0
+import gc
 import math
 import multiprocessing
 import sqlite3
@@ -410,6 +411,8 @@ def test_many_threads_give_each_run_one_verdict(ledger):
 
 def rival(path, name, ready, go, results):
     """One of several processes that open the file and give the same runs their verdicts."""
+    # What earlier tests left in this process, such as DDS participants, is not the child's to free.
+    gc.freeze()
     ready.release()
     go.wait(60)
     with Ledger(path) as ledger:
@@ -447,6 +450,8 @@ def test_two_processes_that_write_at_the_same_time_give_each_run_one_verdict(pat
 
 
 def opener(path, together):
+    # What earlier tests left in this process, such as DDS participants, is not the child's to free.
+    gc.freeze()
     for item in range(150):
         together.wait(60)
         Ledger(f"{path}-{item}").close()
