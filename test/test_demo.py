@@ -16,7 +16,15 @@ from typing import Any
 import pytest
 from rosbags.highlevel import AnyReader
 
+from harness_ros.ros.deployment import PROFILE_VARIABLE
+
 COMMAND = ["harness-ros", "demo"]
+
+
+def environment(domain: str) -> dict[str, str]:
+    """That of a newcomer's shell, on a domain of its own."""
+    ours = {key: value for key, value in os.environ.items() if key != PROFILE_VARIABLE}
+    return {**ours, "ROS_DOMAIN_ID": domain, "COLUMNS": "160"}
 
 
 def processes_of(domain: str) -> list[str]:
@@ -24,11 +32,11 @@ def processes_of(domain: str) -> list[str]:
     found = []
     for folder in Path("/proc").iterdir():
         try:
-            environment = (folder / "environ").read_bytes()
+            variables = (folder / "environ").read_bytes()
             command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         except OSError:
             continue
-        if f"ROS_DOMAIN_ID={domain}".encode() in environment.split(b"\0"):
+        if f"ROS_DOMAIN_ID={domain}".encode() in variables.split(b"\0"):
             found.append(command)
     return [command for command in found if "lib/harness_ros/" in command]
 
@@ -41,10 +49,9 @@ def domain() -> str:
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory, domain: str) -> Path:
     out = tmp_path_factory.mktemp("demo") / "out"
-    environment = {**os.environ, "ROS_DOMAIN_ID": domain, "COLUMNS": "160"}
     done = subprocess.run(
         [*COMMAND, "--seed", "0", "--out", str(out)],
-        env=environment,
+        env=environment(domain),
         capture_output=True,
         text=True,
         timeout=400,
@@ -119,7 +126,7 @@ def test_interrupted_demo_leaves_no_process(tmp_path: Path) -> None:
     out = tmp_path / "out"
     demo = subprocess.Popen(
         [*COMMAND, "--out", str(out)],
-        env={**os.environ, "ROS_DOMAIN_ID": domain},
+        env=environment(domain),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -139,7 +146,7 @@ def test_killed_demo_leaves_no_process(tmp_path: Path) -> None:
     out = tmp_path / "out"
     demo = subprocess.Popen(
         [*COMMAND, "--out", str(out)],
-        env={**os.environ, "ROS_DOMAIN_ID": domain},
+        env=environment(domain),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

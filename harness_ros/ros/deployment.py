@@ -14,6 +14,8 @@ from harness_ros.contract import HarnessError
 ParameterValue = str | int | float | bool
 
 NAMESPACE = "/harness"
+PROFILE_VARIABLE = "FASTRTPS_DEFAULT_PROFILES_FILE"
+SEND_IMAGES = frozenset({"evaluator", "tabletop"})
 
 
 class NotInstalledError(HarnessError):
@@ -41,9 +43,10 @@ def executable_path(executable: str) -> Path:
     return share_folder().parents[1] / "lib" / "harness_ros" / executable
 
 
-def shared_memory_profile() -> Path:
-    """The Fast DDS profile with a shared-memory segment that cameras fit into."""
-    return share_folder() / "config" / "fastdds_shm.xml"
+def fastdds_profile(executable: str) -> Path:
+    """The Fast DDS profile of a node: nodes that send images get a segment that these fit into."""
+    name = "fastdds_shm.xml" if executable in SEND_IMAGES else "fastdds.xml"
+    return share_folder() / "config" / name
 
 
 def default_ledger() -> Path:

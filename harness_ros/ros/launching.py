@@ -6,13 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, SetEnvironmentVariable
-from launch.conditions import IfCondition
+from launch.actions import DeclareLaunchArgument, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from harness_ros.ros.deployment import NAMESPACE, NodeSpec, default_ledger, shared_memory_profile
+from harness_ros.ros.deployment import (
+    NAMESPACE,
+    PROFILE_VARIABLE,
+    NodeSpec,
+    default_ledger,
+    fastdds_profile,
+)
 from launch import LaunchContext, LaunchDescription
 
 Arguments = Callable[[str], str]
@@ -64,8 +69,9 @@ def common_arguments(config: str, use_sim_time: bool) -> list[DeclareLaunchArgum
             "shm_profile",
             default_value="true",
             choices=flag,
-            description="Whether the nodes use the Fast DDS profile with a 128 MiB shared-memory "
-            "segment. Camera drivers need it too, or frames above 512 KiB are lost.",
+            description="Whether the nodes use the Fast DDS profiles of this package: a 128 MiB "
+            "shared-memory segment for those that send images, and quick discovery. Camera drivers "
+            "need config/fastdds_shm.xml too, or frames above 512 KiB are lost.",
         ),
     ]
 
@@ -81,17 +87,7 @@ def describe(
 
         return [_action(spec, value) for spec in nodes(value)]
 
-    return LaunchDescription(
-        [
-            *arguments,
-            SetEnvironmentVariable(
-                "FASTRTPS_DEFAULT_PROFILES_FILE",
-                str(shared_memory_profile()),
-                condition=IfCondition(LaunchConfiguration("shm_profile")),
-            ),
-            OpaqueFunction(function=actions),
-        ]
-    )
+    return LaunchDescription([*arguments, OpaqueFunction(function=actions)])
 
 
 def judge_executables(names: str) -> tuple[str, ...]:
@@ -104,11 +100,13 @@ def _action(spec: NodeSpec, value: Arguments) -> Node:
     parameters = {
         name: ParameterValue(item, value_type=type(item)) for name, item in spec.parameters.items()
     }
+    profile = {PROFILE_VARIABLE: str(fastdds_profile(spec.executable))}
     return Node(
         package="harness_ros",
         executable=spec.executable,
         namespace=value("namespace"),
         parameters=[parameters, {"use_sim_time": value("use_sim_time") == "true"}],
         arguments=["--ros-args", "--log-level", value("log_level")],
+        additional_env=profile if value("shm_profile") == "true" else {},
         output="screen",
     )

@@ -4,16 +4,21 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+import threading
 from collections.abc import Callable, Sequence
 
 import rclpy
-from rclpy.executors import Executor, ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 
 from harness_ros.contract import HarnessError
+
+ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def run_node(
@@ -23,31 +28,45 @@ def run_node(
 ) -> int:
     """Spins a node until SIGINT or SIGTERM; both may come twice.
 
+    A thread of its own hears the signals. The handlers of rclpy wake the executor before they end
+    the context; an executor that looks in between waits for ever. And here the context lives until
+    the node is destroyed, so that it can close what it has open.
+
     Returns:
         0 after a shutdown, 2 when the node could not start; why is said on standard error.
     """
-    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.ALL)
+    heard = _ending_signals()
+    rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
+    executor = make_executor()
+    ending = Future()
+
+    def await_signal() -> None:
+        os.read(heard, 1)
+        ending.set_result(None)
+
+    threading.Thread(target=await_signal, name="signals", daemon=True).start()
     node = None
     try:
-        # Before the node: one whose making a signal interrupts complains when it is collected.
-        executor = make_executor()
         node = make_node()
         executor.add_node(node)
-        executor.spin()
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
+        executor.spin_until_future_complete(ending)
     except HarnessError as error:
         print(f"harness_ros: cannot start: {error}", file=sys.stderr, flush=True)
         return 2
-    except Exception:
-        # A signal while the node is being made takes the context away under it.
-        if rclpy.ok():
-            raise
     finally:
-        # A second Ctrl-C while the node closes its files must not cut that short.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
         if node is not None:
             node.destroy_node()
-        rclpy.try_shutdown()
+        executor.shutdown(timeout_sec=1.0)
+        rclpy.shutdown()
     return 0
+
+
+def _ending_signals() -> int:
+    """A file descriptor that gives a byte for each ending signal, whatever the main thread does."""
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+    for number in ENDING_SIGNALS:
+        # A handler there must be, or the signal would end the process.
+        signal.signal(number, lambda *_: None)
+    return read_end

@@ -16,7 +16,13 @@ from types import TracebackType
 import yaml
 
 from harness_ros.contract import HarnessError
-from harness_ros.ros.deployment import NAMESPACE, NodeSpec, executable_path
+from harness_ros.ros.deployment import (
+    NAMESPACE,
+    PROFILE_VARIABLE,
+    NodeSpec,
+    executable_path,
+    fastdds_profile,
+)
 
 PR_SET_PDEATHSIG = 1
 END_S = 8.0
@@ -85,7 +91,10 @@ class Supervisor:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=subprocess.STDOUT,
-                    env=self._environment,
+                    env={
+                        PROFILE_VARIABLE: str(fastdds_profile(node.executable)),
+                        **self._environment,
+                    },
                     preexec_fn=_die_with_parent,
                 )
 

@@ -29,9 +29,6 @@ class Outputs(Protocol):
     def clock(self, time_ns: int) -> None:
         """Simulated time."""
 
-    def closed(self) -> bool:
-        """Whether nothing can be sent any more, because everything ends."""
-
     def wants(self, camera: str) -> bool:
         """Whether anybody looks at a camera; one that nobody looks at is not rendered."""
 
@@ -135,9 +132,8 @@ class Simulation:
                     # Rendering cannot keep up: time goes slower, it does not catch up in jumps.
                     wall, simulated = time.monotonic(), now
         except BaseException as error:
-            if not self._outputs.closed():
-                self._failure = error
-                raise
+            self._failure = error
+            raise
         finally:
             cameras.close()
             if self._motion is not None:

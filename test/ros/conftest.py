@@ -25,6 +25,7 @@ from rclpy.serialization import deserialize_message
 sys.path.insert(0, str(Path(__file__).parent))
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 os.environ["ROS_DOMAIN_ID"] = str(10 + os.getpid() % 80)
+# The robot in this process sends images; each node gets the profile that a launch file gives it.
 os.environ["FASTRTPS_DEFAULT_PROFILES_FILE"] = str(
     Path(__file__).parents[2] / "config" / "fastdds_shm.xml"
 )

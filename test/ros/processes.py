@@ -12,6 +12,8 @@ from typing import Any
 
 from ament_index_python.packages import get_package_prefix
 
+from harness_ros.ros.deployment import PROFILE_VARIABLE, fastdds_profile
+
 NAMESPACE = "/harness"
 
 
@@ -34,7 +36,7 @@ class NodeProcess:
                 command(executable, **parameters),
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                env=dict(os.environ),
+                env={**os.environ, PROFILE_VARIABLE: str(fastdds_profile(executable))},
             )
 
     def text(self) -> str:

@@ -20,10 +20,11 @@ from harness_ros.contract import HarnessError
 from harness_ros.ledger import Ledger
 from harness_ros.ros.client import HarnessClient, SceneBrief
 from harness_ros.ros.deployment import (
+    PROFILE_VARIABLE,
     NodeSpec,
     evaluation_nodes,
+    fastdds_profile,
     share_folder,
-    shared_memory_profile,
     tabletop_nodes,
 )
 from harness_ros.ros.supervision import Supervisor
@@ -67,6 +68,7 @@ def run_demo(seed: int, out: Path, speed: float) -> int:
         )
         with Supervisor(out / "logs", use_sim_time=True) as nodes:
             nodes.start(_nodes(config, seed, out, speed))
+            os.environ.setdefault(PROFILE_VARIABLE, str(fastdds_profile("planner")))
             with HarnessClient(node_name="demo_planner") as harness:
                 _await_nodes(harness, nodes, config)
                 calls = _play(harness, nodes, TaskScript(seed), out, console)
@@ -98,7 +100,6 @@ def _environment() -> Iterator[None]:
     before = dict(os.environ)
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
-    os.environ.setdefault("FASTRTPS_DEFAULT_PROFILES_FILE", str(shared_memory_profile()))
     try:
         yield
     finally:
