@@ -7,6 +7,8 @@ What cannot be judged is a failure with a kind; nothing here is a success by def
 
 from __future__ import annotations
 
+from typing import Any
+
 from harness_ros.capture.session import CaptureRule
 from harness_ros.config import EvaluationConfig
 from harness_ros.contract import (
@@ -66,20 +68,15 @@ def verdict(
     elif status is Status.PROCESS and run.segment >= tool.segments:
         status, kind = Status.FAILURE, Kind.SEGMENT_BUDGET_EXHAUSTED
         reason = f"still in process after {run.segment} of {tool.segments} segments: {reason}"
-    return Verdict(
-        run_id=run.run_id,
-        call_id=run.call_id,
-        tool_name=run.tool_name,
-        arguments=run.arguments,
-        segment=run.segment,
+    return _verdict_on(
+        run,
+        config,
+        observation,
+        given_at_ns,
         status=status,
         evidence=judgement.evidence,
         failure_reason=reason,
         kind=kind,
-        judge=tool.judge,
-        criteria_hash=config.criteria_hash,
-        given_at_ns=given_at_ns,
-        observed_at_ns=observation.captured_at_ns,
     )
 
 
@@ -92,6 +89,25 @@ def unjudged(
     observation: Observation | None = None,
 ) -> Verdict:
     """The verdict of a run that nobody could judge."""
+    return _verdict_on(
+        run,
+        config,
+        observation,
+        given_at_ns,
+        status=Status.FAILURE,
+        evidence=(),
+        failure_reason=reason,
+        kind=kind,
+    )
+
+
+def _verdict_on(
+    run: Run,
+    config: EvaluationConfig,
+    observation: Observation | None,
+    given_at_ns: int,
+    **said: Any,
+) -> Verdict:
     tool = config.tools.get(run.tool_name)
     return Verdict(
         run_id=run.run_id,
@@ -99,13 +115,11 @@ def unjudged(
         tool_name=run.tool_name,
         arguments=run.arguments,
         segment=run.segment,
-        status=Status.FAILURE,
-        failure_reason=reason,
-        kind=kind,
         judge=tool.judge if tool else "",
         criteria_hash=config.criteria_hash,
         given_at_ns=given_at_ns,
         observed_at_ns=observation.captured_at_ns if observation else 0,
+        **said,
     )
 
 

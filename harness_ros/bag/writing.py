@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
 
 from rosbags.interfaces import Connection, Qos
 from rosbags.rosbag2 import (
@@ -49,12 +48,7 @@ class BagWriter:
     def __enter__(self) -> BagWriter:
         return self
 
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def add_topic(self, topic: str, message_type: str, qos: tuple[Qos, ...] = ()) -> None:
