@@ -26,7 +26,7 @@ from harness_ros import action, srv
 from harness_ros.contract import Arguments, ExitCode, HarnessError, Record, Verdict
 from harness_ros.ros import conversion
 from harness_ros.ros.asking import NoVerdict, ask_verdict
-from harness_ros.ros.threads import done_event, in_executor, wait
+from harness_ros.ros.threads import ExecutorStopped, done_event, in_executor, wait
 
 
 class HarnessUnavailable(HarnessError):
@@ -154,7 +154,9 @@ class HarnessClient:
         try:
             finished = self._wait(result, timeout_s)
         except KeyboardInterrupt:
-            in_executor(self._node, handle.cancel_goal_async)
+            # Ctrl-C stays Ctrl-C, also when the goal can no longer be cancelled.
+            with suppress(ExecutorStopped):
+                in_executor(self._node, handle.cancel_goal_async, timeout_s=1.0)
             raise
         if not finished:
             in_executor(self._node, handle.cancel_goal_async)
