@@ -121,23 +121,31 @@ def test_demo_leaves_no_process(demo: Path, domain: str) -> None:
     assert processes_of(domain) == []
 
 
+def heed_sigint() -> None:
+    """What a background job inherits is to ignore SIGINT; a person's terminal gives the default."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_interrupted_demo_leaves_no_process(tmp_path: Path) -> None:
     domain = str(20 + os.getpid() % 50)
     out = tmp_path / "out"
-    demo = subprocess.Popen(
-        [*COMMAND, "--out", str(out)],
-        env=environment(domain),
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    said = tmp_path / "said"
+    with said.open("wb") as output:
+        demo = subprocess.Popen(
+            [*COMMAND, "--out", str(out)],
+            env=environment(domain),
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+            preexec_fn=heed_sigint,
+        )
     deadline = time.monotonic() + 60.0
     while not (out / "truth.jsonl").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     assert len(processes_of(domain)) == 6
     # As from a keyboard: the whole group hears it.
     os.killpg(demo.pid, signal.SIGINT)
-    assert demo.wait(30) == 130
+    assert demo.wait(30) == 130, said.read_text()
     assert processes_of(domain) == []
 
 
