@@ -16,7 +16,7 @@ demo: setup  ## physics, tools, cameras, evaluator: a live table of verdicts; SE
 	@$(IN_ENV) exec harness-ros demo --seed $(SEED) --out demo_out
 
 test: setup  ## run all tests; ARGS are passed to pytest
-	@$(IN_ENV) exec python -P -m pytest $(ARGS)
+	@$(IN_ENV) exec pytest $(ARGS)
 
 lint: setup  ## ruff and mypy
 	@$(IN_ENV) ruff check . && ruff format --check . && mypy

@@ -192,7 +192,7 @@ def make():
 sys.exit(run_node(make, args=[]))
 """
     ended = subprocess.run(
-        [sys.executable, "-P", "-c", script], capture_output=True, text=True, timeout=30.0
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=30.0
     )
     assert ended.stdout == "made\n"
     assert (ended.returncode, ended.stderr) == (0, "")
