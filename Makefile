@@ -15,8 +15,9 @@ setup:  ## make the environment and build the interfaces (done by itself where n
 demo: setup  ## physics, tools, cameras, evaluator: a live table of verdicts; SEED=n for other outcomes
 	@$(IN_ENV) exec harness-ros demo --seed $(SEED) --out demo_out
 
+# The pytest plugins of a sourced ROS are made for an older pytest.
 test: setup  ## run all tests; ARGS are passed to pytest
-	@$(IN_ENV) exec pytest $(ARGS)
+	@$(IN_ENV) PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 exec pytest -p timeout $(ARGS)
 
 lint: setup  ## ruff and mypy
 	@$(IN_ENV) ruff check . && ruff format --check . && mypy
