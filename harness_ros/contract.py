@@ -93,21 +93,39 @@ class Run(Record):
         return self.ended_at_ns is not None
 
 
+class Calibration(Record):
+    """Intrinsic calibration of a camera (sensor_msgs/CameraInfo)."""
+
+    width: int = Field(gt=0)
+    """Pixels of the image that it was made with."""
+    height: int = Field(gt=0)
+    k: tuple[float, float, float, float, float, float, float, float, float]
+    """fx 0 cx, 0 fy cy, 0 0 1 in pixels, row by row."""
+    d: tuple[float, ...] = ()
+    """Distortion; empty where there is none."""
+    distortion_model: str = "plumb_bob"
+
+
 class View(Record):
     """One camera frame, as its publisher sent it (View.msg)."""
 
     name: str
     stamp_ns: int
+    stamped_on_receipt: bool = False
+    """The stamp is the time of reception, because the configuration says `stamp: receive`."""
     frame_id: str
     height: int = Field(ge=0)
-    """Pixels; 0 for `jpeg` and `png`, whose data carry it."""
+    """Pixels; 0 for compressed images, whose data carry it."""
     width: int = Field(ge=0)
     encoding: str
-    """A sensor_msgs image encoding, or `jpeg`, `png`."""
+    """A sensor_msgs image encoding, or the format of a compressed image (`jpeg`, `png`, ...)."""
+    published_encoding: str = ""
+    """What the publisher said, where the configuration overrides it."""
     step: int = Field(ge=0)
-    """Bytes a row; 0 for `jpeg` and `png`."""
+    """Bytes a row; 0 for compressed images."""
     is_bigendian: bool
     data: bytes = Field(repr=False)
+    calibration: Calibration | None = None
     topic: str
     publisher: str = ""
 

@@ -11,11 +11,13 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from pydantic_core import from_json
+from sensor_msgs.msg import CameraInfo
 from std_msgs.msg import Header
 
 from harness_ros import msg, srv
 from harness_ros.contract import (
     Arguments,
+    Calibration,
     Clearance,
     EvaluationRequest,
     HarnessError,
@@ -126,17 +128,46 @@ def run_from_message(message: msg.ToolRun) -> Run:
     )
 
 
+def calibration_to_message(calibration: Calibration | None) -> CameraInfo:
+    """CameraInfo of a calibration; all zero where there is none."""
+    if calibration is None:
+        return CameraInfo()
+    return CameraInfo(
+        width=calibration.width,
+        height=calibration.height,
+        k=calibration.k,
+        d=calibration.d,
+        distortion_model=calibration.distortion_model,
+    )
+
+
+def calibration_from_message(message: CameraInfo) -> Calibration | None:
+    """The calibration of a CameraInfo; None where K[0] is 0, which means uncalibrated."""
+    if message.k[0] == 0.0:
+        return None
+    return Calibration(
+        width=message.width,
+        height=message.height,
+        k=tuple(float(value) for value in message.k),
+        d=tuple(message.d),
+        distortion_model=message.distortion_model,
+    )
+
+
 def view_to_message(view: View) -> msg.View:
     """View.msg of a view; its data are not copied element by element."""
     return msg.View(
         name=view.name,
         header=Header(stamp=to_time(view.stamp_ns), frame_id=view.frame_id),
+        stamped_on_receipt=view.stamped_on_receipt,
         height=view.height,
         width=view.width,
         encoding=view.encoding,
+        published_encoding=view.published_encoding,
         step=view.step,
         is_bigendian=view.is_bigendian,
         data=array.array("B", view.data),
+        camera_info=calibration_to_message(view.calibration),
         topic=view.topic,
         publisher=view.publisher,
     )
@@ -147,13 +178,16 @@ def view_from_message(message: msg.View) -> View:
     return View(
         name=message.name,
         stamp_ns=to_ns(message.header.stamp),
+        stamped_on_receipt=message.stamped_on_receipt,
         frame_id=message.header.frame_id,
         height=message.height,
         width=message.width,
         encoding=message.encoding,
+        published_encoding=message.published_encoding,
         step=message.step,
         is_bigendian=message.is_bigendian,
         data=bytes(message.data),
+        calibration=calibration_from_message(message.camera_info),
         topic=message.topic,
         publisher=message.publisher,
     )
