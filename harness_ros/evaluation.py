@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from harness_ros.capture import observing
 from harness_ros.capture.session import CaptureRule
 from harness_ros.config import EvaluationConfig
 from harness_ros.contract import (
@@ -26,14 +27,18 @@ NANOSECONDS = 1_000_000_000
 
 def capture_rule(config: EvaluationConfig, tool_name: str) -> CaptureRule:
     """What counts as evidence for a tool."""
-    tool = config.tools[tool_name]
+    sources = observing.sources(config, tool_name)
+    cameras = config.tools[tool_name].cameras
     return CaptureRule(
-        cameras=tool.cameras,
-        signals=tool.signals,
+        cameras=cameras,
+        signals=tuple(name for name in sources if name not in cameras),
         settle_ns=config.settle_ns(tool_name),
         slop_ns=round(config.capture.slop_s * NANOSECONDS),
         window_ns=round(config.capture.timeout_s * NANOSECONDS),
         queue_size=config.capture.queue_size,
+        optional=frozenset(name for name, source in sources.items() if not source.required),
+        standing=frozenset(name for name in sources if name.endswith(observing.CAMERA_INFO)),
+        optional_wait_ns=round(config.capture.optional_wait_s * NANOSECONDS),
     )
 
 

@@ -12,11 +12,7 @@ from pathlib import Path
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
-from harness_ros.contract import HarnessError
-
-
-class DefinitionError(HarnessError):
-    """The message definitions of harness_ros are not found."""
+from harness_ros.capture.definitions import DefinitionError
 
 
 def typestore() -> Typestore:

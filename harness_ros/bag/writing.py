@@ -17,6 +17,7 @@ from rosbags.rosbag2 import (
 from rosbags.typesys import TypesysError
 
 from harness_ros.bag.definitions import definition, typestore
+from harness_ros.capture.definitions import DefinitionError, Definitions
 from harness_ros.contract import HarnessError
 
 
@@ -36,6 +37,7 @@ class BagWriter:
 
     def __init__(self, path: Path) -> None:
         self._typestore = typestore()
+        self._definitions = Definitions(self._typestore)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
@@ -58,6 +60,7 @@ class BagWriter:
             BagWriteError: the type has no known definition, or the topic is announced already.
         """
         try:
+            self._definitions.find(message_type)
             self._connections[topic] = self._writer.add_connection(
                 topic,
                 message_type,
@@ -65,8 +68,10 @@ class BagWriter:
                 rihs01=self._typestore.hash_rihs01(message_type),
                 offered_qos_profiles=qos,
             )
-        except (KeyError, TypesysError):
-            raise BagWriteError(f"{topic}: no definition of {message_type} is known") from None
+        except (DefinitionError, KeyError, TypesysError) as error:
+            raise BagWriteError(
+                f"{topic}: no definition of {message_type} is known: {error}"
+            ) from None
         except WriterError as error:
             raise BagWriteError(f"{topic}: {error}") from None
 

@@ -1,60 +1,61 @@
 # Copyright 2026 harness_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Chosen bytes to views and signals, with the CDR reader of `rosbags`, live and offline."""
+"""Serialized messages to views, signals and distances, with the CDR reader of `rosbags`."""
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from rosbags.typesys import Stores, TypesysError, get_typestore
-from rosbags.typesys.store import Typestore
+from harness_ros.capture import distances, fields, images
+from harness_ros.capture.definitions import Definitions
+from harness_ros.capture.sample import Sample, StampError, header_stamp
+from harness_ros.config import CameraConfig, DistanceConfig, SignalConfig, SourceConfig
+from harness_ros.contract import Calibration, HarnessError, Signal, View
 
-from harness_ros.capture.sample import NANOSECONDS, Sample, header_stamp
-from harness_ros.config import CameraConfig, EvaluationConfig, SignalConfig
-from harness_ros.contract import HarnessError, Observation, Run, Signal, View
-
+CAMERA_INFO = "sensor_msgs/msg/CameraInfo"
 COMPRESSED_IMAGE = "sensor_msgs/msg/CompressedImage"
-MAGIC = {b"\xff\xd8\xff": "jpeg", b"\x89PNG": "png"}
+LASER_SCAN = "sensor_msgs/msg/LaserScan"
+HEADER = "std_msgs/msg/Header"
 
 
 class DecodeError(HarnessError):
-    """A chosen message that is no evidence: it cannot be read."""
+    """A message that is no evidence: it cannot be read."""
 
 
 class Decoder:
     """Reads serialized messages by type name.
 
     Args:
-        typestore: definitions; the standard ones of ROS 2 Jazzy by default. Types of other
-            packages are registered there by the caller.
+        definitions: where types are looked up; by default the standard ones of ROS 2 Jazzy and
+            those of the packages in AMENT_PREFIX_PATH.
     """
 
-    def __init__(self, typestore: Typestore | None = None) -> None:
-        self._typestore = typestore or get_typestore(Stores.ROS2_JAZZY)
+    def __init__(self, definitions: Definitions | None = None) -> None:
+        self.definitions = definitions or Definitions()
+        self._with_header: dict[str, bool] = {}
 
     def has_header(self, message_type: str) -> bool:
         """Whether messages of this type start with a std_msgs/Header.
 
         Raises:
-            DecodeError: the type is not known.
+            DefinitionError: the type is not known.
         """
-        try:
-            fields = self._typestore.get_msgdef(message_type).fields
-        except (KeyError, TypesysError):
-            raise DecodeError(f"no definition of {message_type} is known") from None
-        return bool(fields) and bool(fields[0][1][1] == "std_msgs/msg/Header")
+        if message_type not in self._with_header:
+            first = next(iter(self.definitions.fields(message_type).values()), (None, None))
+            self._with_header[message_type] = first[1] == HEADER
+        return self._with_header[message_type]
 
-    def stamp_ns(self, message_type: str, cdr: bytes, received_ns: int) -> int:
-        """The header stamp, or the time of reception for types without a header.
+    def stamp_ns(
+        self, source: SourceConfig, message_type: str, cdr: bytes, received_ns: int
+    ) -> int:
+        """The header stamp; the time of reception for types without, and where that is wanted.
 
         Raises:
             StampError: the bytes hold no stamp.
         """
-        return header_stamp(cdr) if self.has_header(message_type) else received_ns
+        if source.stamp == "receive" or not self.has_header(message_type):
+            return received_ns
+        return header_stamp(cdr)
 
     def message(self, message_type: str, cdr: bytes, where: str) -> Any:
         """The deserialized message; `where` says in errors what it is and where it came from.
@@ -63,7 +64,7 @@ class Decoder:
             DecodeError: the bytes are not such a message.
         """
         try:
-            return self._typestore.deserialize_cdr(cdr, message_type)
+            return self.definitions.typestore.deserialize_cdr(cdr, message_type)
         except Exception as error:
             # The reader compiles code from definitions: on damaged bytes it raises what it likes.
             raise DecodeError(
@@ -72,119 +73,112 @@ class Decoder:
 
 
 def view(
-    decoder: Decoder, camera: CameraConfig, sample: Sample, topic: str, publisher: str
+    decoder: Decoder,
+    camera: CameraConfig,
+    sample: Sample,
+    topic: str,
+    publisher: str = "",
+    calibration: Calibration | None = None,
 ) -> View:
-    """A chosen frame as a View.
+    """A frame as a View, its data as they came.
 
     Raises:
         DecodeError: the bytes are no image message.
+        ImageError: the image in them cannot be decoded.
     """
     where = f"camera '{sample.source}' ({topic})"
     message = decoder.message(camera.type, sample.data, where)
-    common = {
-        "name": sample.source,
-        "stamp_ns": sample.stamp_ns,
-        "frame_id": message.header.frame_id,
-        "data": bytes(message.data),
-        "topic": topic,
-        "publisher": publisher,
-    }
+    data = message.data.tobytes()
     if camera.type == COMPRESSED_IMAGE:
-        encoding = next(
-            (name for magic, name in MAGIC.items() if common["data"].startswith(magic)), None
-        )
-        if encoding is None:
-            raise DecodeError(
-                f"{where}: format '{message.format}' of {len(message.data)} bytes "
-                "is neither JPEG nor PNG"
-            )
-        return View(**common, height=0, width=0, step=0, is_bigendian=False, encoding=encoding)
-    return View(
-        **common,
-        height=message.height,
-        width=message.width,
-        encoding=message.encoding,
-        step=message.step,
-        is_bigendian=bool(message.is_bigendian),
+        published = message.format
+        layout = {"height": 0, "width": 0, "step": 0, "is_bigendian": False}
+        encoding = images.compressed_encoding(camera.encoding or published, data)
+    else:
+        published = message.encoding
+        layout = {
+            "height": message.height,
+            "width": message.width,
+            "step": message.step,
+            "is_bigendian": bool(message.is_bigendian),
+        }
+        encoding = camera.encoding or published
+    found = View(
+        name=sample.source,
+        stamp_ns=sample.stamp_ns,
+        stamped_on_receipt=camera.stamp == "receive",
+        frame_id=message.header.frame_id,
+        encoding=encoding,
+        published_encoding=published if camera.encoding else "",
+        data=data,
+        calibration=calibration,
+        topic=topic,
+        publisher=publisher,
+        **layout,
+    )
+    images.check(found)
+    return found
+
+
+def calibration(decoder: Decoder, sample: Sample, topic: str) -> Calibration | None:
+    """The calibration in a CameraInfo; None where its K[0] is 0, which means uncalibrated.
+
+    Raises:
+        DecodeError: the bytes are no CameraInfo, or its numbers are no calibration.
+    """
+    where = f"camera info '{sample.source}' ({topic})"
+    info = decoder.message(CAMERA_INFO, sample.data, where)
+    if info.k[0] == 0:
+        return None
+    if info.width <= 0 or info.height <= 0:
+        raise DecodeError(f"{where}: calibrated for an image of {info.width}x{info.height} pixels")
+    return Calibration(
+        width=info.width,
+        height=info.height,
+        k=tuple(float(value) for value in info.k),
+        d=tuple(float(value) for value in info.d),
+        distortion_model=info.distortion_model,
     )
 
 
 def signal(decoder: Decoder, config: SignalConfig, sample: Sample) -> Signal:
-    """A chosen sample as a Signal.
+    """A sample as a Signal.
 
     Raises:
-        DecodeError: the field is missing or no number.
+        DecodeError: the message cannot be read, or has no such element.
     """
-    where = f"signal '{sample.source}' ({config.topic}): {config.field} of {config.type}"
-    value: Any = decoder.message(config.type, sample.data, where)
-    for name, index in re.findall(r"([A-Za-z_]\w*)(?:\[(\d+)\])?", config.field):
-        try:
-            value = getattr(value, name)
-            if index:
-                value = value[int(index)]
-        except (AttributeError, IndexError, TypeError) as error:
-            raise DecodeError(f"{where}: {error}") from None
-    if not isinstance(value, (int, float, np.generic)):
-        raise DecodeError(f"{where} is {value!r}, which is no number")
-    return Signal(
-        name=sample.source, value=float(value), unit=config.unit, stamp_ns=sample.stamp_ns
-    )
+    where = f"signal '{sample.source}' ({config.topic})"
+    message = decoder.message(config.type, sample.data, where)
+    try:
+        value = fields.read(message, config.field)
+    except fields.FieldError as error:
+        raise DecodeError(f"{where}: {config.type}: {error}") from None
+    return Signal(name=sample.source, value=value, unit=config.unit, stamp_ns=sample.stamp_ns)
 
 
-def observation(
-    decoder: Decoder,
-    config: EvaluationConfig,
-    run: Run,
-    frames: Sequence[Sample],
-    signals: Sequence[Sample],
-    topics: Mapping[str, str] | None = None,
-    publishers: Mapping[str, str] | None = None,
-) -> Observation:
-    """The Observation of a finished run from its chosen samples.
-
-    Args:
-        topics: fully qualified topic of each camera where it is known.
-        publishers: node that publishes each camera where it is known.
+def distance(decoder: Decoder, config: DistanceConfig, sample: Sample) -> float:
+    """A sample as metres from the base to the nearest obstacle; infinite where nothing is near.
 
     Raises:
-        DecodeError: a sample cannot be read.
+        DecodeError: the message cannot be read, or measured nothing in the direction.
     """
-    topics, publishers = topics or {}, publishers or {}
-    views = tuple(
-        view(
-            decoder,
-            config.cameras[sample.source],
-            sample,
-            topics.get(sample.source, config.cameras[sample.source].topic),
-            publishers.get(sample.source, ""),
-        )
-        for sample in frames
-    )
-    values = tuple(signal(decoder, config.signals[sample.source], sample) for sample in signals)
-    stamps = [sample.stamp_ns for sample in (*frames, *signals)]
-    ended_at_ns = run.ended_at_ns or 0
-    spread = max(stamps) - min(stamps)
-    age = min(stamps) - ended_at_ns
-    shown = [f"{item.name} {_finite(item.value)} {item.unit}".strip() for item in values]
-    return Observation(
-        run_id=run.run_id,
-        captured_at_ns=max(stamps),
-        views=views,
-        signals=values,
-        summary=(
-            f"views {', '.join(item.name for item in views) or 'none'}; "
-            f"signals {', '.join(shown) or 'none'}; "
-            f"{age / NANOSECONDS:.3f} s after the end, spread {spread / NANOSECONDS:.3f} s"
-        ),
-        provenance={
-            "settle_ns": config.settle_ns(run.tool_name),
-            "slop_ns": round(config.capture.slop_s * NANOSECONDS),
-            "age_ns": age,
-            "spread_ns": spread,
-            "signal_topics": {item.name: config.signals[item.name].topic for item in values},
-        },
-    )
+    where = f"signal '{sample.source}' ({config.topic})"
+    message = decoder.message(config.type, sample.data, where)
+    try:
+        if config.type == LASER_SCAN and config.sector_deg is not None:
+            metres = distances.from_scan(message, config.sector_deg)
+        else:
+            metres = distances.from_range(message)
+    except distances.DistanceError as error:
+        raise DecodeError(f"{where}: {error}") from None
+    return max(0.0, metres - config.offset_m)
 
 
-def _finite(value: float) -> str:
-    return f"{value:.4g}" if math.isfinite(value) else "not finite"
+__all__ = [
+    "DecodeError",
+    "Decoder",
+    "StampError",
+    "calibration",
+    "distance",
+    "signal",
+    "view",
+]

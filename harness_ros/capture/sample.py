@@ -21,10 +21,12 @@ class Sample:
     """One serialized message of a camera or signal topic."""
 
     source: str
-    """Key under `cameras` or `signals`."""
+    """Key under `cameras` or `signals`, `clearance.<direction>` or `<camera>.camera_info`."""
     stamp_ns: int
     data: bytes
     """CDR with its four-byte encapsulation header."""
+    received_ns: int = 0
+    """When it arrived, on the clock of the stamps; 0 where that is not known."""
 
 
 def header_stamp(cdr: bytes) -> int:

@@ -1,34 +1,49 @@
 # Copyright 2026 harness_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""eval.yaml: its parts (`sections`), the whole (`evaluation`), what is wrong (`checking`)."""
+"""eval.yaml: `sources`, `scene`, other `sections`, the whole (`evaluation`), its mistakes."""
 
 from harness_ros.config.checking import BUILTIN_REFS
 from harness_ros.config.evaluation import EvaluationConfig
 from harness_ros.config.loading import ConfigError, load
+from harness_ros.config.scene import SceneConfig, Thing
 from harness_ros.config.sections import (
     ArgumentConfig,
     ArgumentError,
-    CameraConfig,
     CaptureConfig,
     JudgeConfig,
     LedgerConfig,
-    SceneConfig,
-    SignalConfig,
     ToolConfig,
+)
+from harness_ros.config.sources import (
+    CalibrationConfig,
+    CameraConfig,
+    ClearanceConfig,
+    Direction,
+    DistanceConfig,
+    QosConfig,
+    SignalConfig,
+    SourceConfig,
 )
 
 __all__ = [
     "BUILTIN_REFS",
     "ArgumentConfig",
     "ArgumentError",
+    "CalibrationConfig",
     "CameraConfig",
     "CaptureConfig",
+    "ClearanceConfig",
     "ConfigError",
+    "Direction",
+    "DistanceConfig",
     "EvaluationConfig",
     "JudgeConfig",
     "LedgerConfig",
+    "QosConfig",
     "SceneConfig",
     "SignalConfig",
+    "SourceConfig",
+    "Thing",
     "ToolConfig",
     "load",
 ]

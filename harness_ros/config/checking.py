@@ -6,18 +6,21 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from harness_ros import placeholders
 from harness_ros.config.evaluation import EvaluationConfig
+from harness_ros.config.scene import Thing
 from harness_ros.config.sections import ToolConfig
+from harness_ros.config.sources import SourceConfig
 from harness_ros.config.wording import dotted, short
 from harness_ros.judges.criterion import Criterion
 from harness_ros.scene.effects import Effects
-from harness_ros.scene.graph import SceneError, SceneGraph
+from harness_ros.scene.graph import SceneGraph
+from harness_ros.scene.relation import SceneError
 
 BUILTIN_REFS = frozenset({"robot", "table"})
 """Things of the scene graph that need no entry under `objects`."""
@@ -25,17 +28,31 @@ BUILTIN_REFS = frozenset({"robot", "table"})
 
 def problems(config: EvaluationConfig) -> Iterator[str]:
     """What is wrong between the sections of eval.yaml, one line each."""
-    known: dict[str, Collection[str]] = {"cameras": config.cameras, "signals": config.signals}
+    known: dict[str, Mapping[str, SourceConfig]] = {
+        "cameras": config.cameras,
+        "signals": config.signals,
+        "clearance": config.clearance.directions(),
+    }
     for name in sorted(config.cameras.keys() & config.signals.keys()):
         yield f"signals.{name}: a camera has this name too; each source has a name of its own"
+    misshapen = list(_thing_problems(config))
+    if misshapen:
+        # Nothing that looks at these properties could be checked.
+        yield from misshapen
+        return
     for name, tool in config.tools.items():
         where = f"tools.{name}"
         if tool.judge not in config.judges:
             yield f"{where}.judge: '{tool.judge}' is not under `judges`: {sorted(config.judges)}"
         elif config.judges[tool.judge].type == "deterministic" and tool.criterion is None:
             yield f"{where}.criterion: missing, and judge '{tool.judge}' is deterministic"
-        if not tool.cameras and not tool.signals:
-            yield f"{where}: neither `cameras` nor `signals`: nothing could be observed"
+        if not tool.cameras and not tool.signals and not tool.clearance:
+            yield (
+                f"{where}: neither `cameras` nor `signals` nor `clearance`: nothing could be "
+                "observed"
+            )
+        elif not any(source.required for source in _sources(known, tool)):
+            yield f"{where}: each of its sources has `required: false`; one must be required"
         for kind, section in known.items():
             for item in dict.fromkeys(getattr(tool, kind)):
                 if item not in section:
@@ -46,13 +63,34 @@ def problems(config: EvaluationConfig) -> Iterator[str]:
     yield from _scene_problems(config)
 
 
+def _sources(
+    known: Mapping[str, Mapping[str, SourceConfig]], tool: ToolConfig
+) -> Iterator[SourceConfig]:
+    """The sources of a tool; names that are unknown are said elsewhere."""
+    for kind, section in known.items():
+        names = [name for name in getattr(tool, kind) if name in section]
+        if len(names) < len(getattr(tool, kind)):
+            yield SourceConfig(topic="unknown")
+        yield from (section[name] for name in names)
+
+
+def _thing_problems(config: EvaluationConfig) -> Iterator[str]:
+    for name, properties in config.objects.items():
+        try:
+            Thing.model_validate(properties)
+        except ValidationError as error:
+            yield from (f"objects.{name}.{problem}" for problem in invalid(error))
+
+
 def _scene_problems(config: EvaluationConfig) -> Iterator[str]:
-    unknown = Effects(add=config.scene.relations).problems(_refs(config))
+    scene = config.scene
+    begin = Effects(add=scene.relations, state=tuple(scene.states.items()))
+    unknown = begin.problems(_refs(config), config.containers)
     for problem in unknown:
-        yield f"scene.relations{problem.removeprefix('add')}"
+        yield re.sub("^state", "scene.states", re.sub("^add", "scene.relations", problem))
     if not unknown:
         try:
-            SceneGraph.initial(_refs(config), config.scene.relations)
+            SceneGraph.initial(_refs(config), begin.add, begin.state, config.containers)
         except SceneError as error:
             yield f"scene.relations: {error}"
 
@@ -99,7 +137,8 @@ def _filled_problems(
             if key == "criterion" and filled is not None:
                 yield from _criterion_problems(where, tool, Criterion.model_validate(filled))
             elif key == "effects":
-                for problem in Effects.model_validate(filled).problems(_refs(config)):
+                effects = Effects.model_validate(filled)
+                for problem in effects.problems(_refs(config), config.containers):
                     yield f"{where}.effects.{problem} (arguments: {arguments})"
         except placeholders.PlaceholderError as error:
             yield f"{where}.{key}: {error}"
@@ -111,7 +150,12 @@ def _filled_problems(
 def _criterion_problems(where: str, tool: ToolConfig, criterion: Criterion) -> Iterator[str]:
     if criterion.process is not None and tool.segments == 1:
         yield f"{where}.segments: 1, but the criterion has a `process` branch: a budget is wanted"
-    for kind, used in (("cameras", criterion.views()), ("signals", criterion.signals())):
+    uses = (
+        ("cameras", criterion.views()),
+        ("signals", criterion.signals()),
+        ("clearance", criterion.clearance()),
+    )
+    for kind, used in uses:
         for name in sorted(used - set(getattr(tool, kind))):
             yield (
                 f"{where}.criterion: uses '{name}', which {where}.{kind} does not list: "
@@ -151,5 +195,7 @@ def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
         fields = getattr(section, "model_fields", {})
         section = fields[part].annotation if part in fields else get_args(section)[-1]
         if hasattr(section, "__metadata__"):
+            section = get_args(section)[0]
+        if type(None) in get_args(section):
             section = get_args(section)[0]
     return sorted(section.model_fields)

@@ -13,18 +13,16 @@ from typing import Any, Literal
 from pydantic import Field, JsonValue
 
 from harness_ros import placeholders
+from harness_ros.config.base import Name, Section
+from harness_ros.config.scene import SceneConfig, Thing
 from harness_ros.config.sections import (
     ArgumentError,
-    CameraConfig,
     CaptureConfig,
     JudgeConfig,
     LedgerConfig,
-    Name,
-    SceneConfig,
-    Section,
-    SignalConfig,
     ToolConfig,
 )
+from harness_ros.config.sources import CameraConfig, ClearanceConfig, SignalConfig
 from harness_ros.contract import Arguments
 from harness_ros.scene.effects import Effects
 
@@ -35,6 +33,7 @@ class EvaluationConfig(Section):
     version: Literal[1]
     cameras: dict[Name, CameraConfig] = Field(default_factory=dict)
     signals: dict[Name, SignalConfig] = Field(default_factory=dict)
+    clearance: ClearanceConfig = ClearanceConfig()
     capture: CaptureConfig = CaptureConfig()
     judges: dict[Name, JudgeConfig]
     objects: dict[Name, dict[str, JsonValue]] = Field(default_factory=dict)
@@ -47,7 +46,11 @@ class EvaluationConfig(Section):
     def criteria_hash(self) -> str:
         """SHA-256 (hex) of all that decides a verdict: post-conditions, criteria, objects."""
         deciding = self.model_dump(
-            mode="json", include={"tools", "objects", "judges", "capture", "cameras", "signals"}
+            mode="json",
+            include={
+                *("tools", "objects", "judges"),
+                *("capture", "cameras", "signals", "clearance"),
+            },
         )
         for tool in deciding["tools"].values():
             tool.pop("effects")
@@ -55,8 +58,23 @@ class EvaluationConfig(Section):
             tool.pop("description")
         for judge in deciding["judges"].values():
             judge.pop("timeout_s")
+            judge.pop("parallel")
+        distances = [item for item in deciding["clearance"].values() if item is not None]
+        for source in (*deciding["cameras"].values(), *deciding["signals"].values(), *distances):
+            source.pop("rate_hz")
+            source.pop("qos")
         text = json.dumps(deciding, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
+
+    @cached_property
+    def things(self) -> dict[str, Thing]:
+        """What the scene knows of each object."""
+        return {name: Thing.model_validate(item) for name, item in self.objects.items()}
+
+    @property
+    def containers(self) -> frozenset[str]:
+        """Objects that may be open or closed."""
+        return frozenset(name for name, thing in self.things.items() if thing.container)
 
     def checked_arguments(self, tool_name: str, arguments: Arguments) -> dict[str, str]:
         """The declared arguments of a run as text, each checked.

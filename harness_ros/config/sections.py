@@ -1,62 +1,25 @@
 # Copyright 2026 harness_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of eval.yaml as pydantic models."""
+"""The parts of eval.yaml beside sources and scene: capture, judges, tools, ledger."""
 
 from __future__ import annotations
 
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    JsonValue,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
+from harness_ros.config.base import Name, Section, Topic
+from harness_ros.config.sources import Direction
 from harness_ros.config.wording import short
 from harness_ros.contract import HarnessError
 from harness_ros.scene.effects import Effects
 
 DEFAULT_ARGUMENT_PATTERN = r"[A-Za-z0-9_\- ]{1,64}"
 
-NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_]*$"
-Name = Annotated[str, Field(pattern=NAME_PATTERN)]
-Topic = Annotated[str, Field(pattern=r"^/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*$")]
-MessageType = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*/msg/[A-Z][A-Za-z0-9]*$")]
-
 
 class ArgumentError(HarnessError):
     """A run's arguments are not what the configuration allows for its tool."""
-
-
-class Section(BaseModel):
-    """A part of eval.yaml; unknown keys are an error, and so are `.nan` and `.inf`."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class CameraConfig(Section):
-    """A topic of images."""
-
-    topic: Topic
-    """Relative names are resolved in the namespace of the evaluator."""
-    type: Literal["sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"] = (
-        "sensor_msgs/msg/Image"
-    )
-
-
-class SignalConfig(Section):
-    """A scalar field of a topic."""
-
-    topic: Topic
-    type: MessageType
-    field: str = Field(pattern=r"^[A-Za-z_]\w*(\[\d+\])?(\.[A-Za-z_]\w*(\[\d+\])?)*$")
-    """Path into the message, such as `position[0]` or `wrench.force.z`."""
-    unit: str = ""
-    """SI (REP 103); shown beside the number."""
 
 
 class CaptureConfig(Section):
@@ -69,6 +32,9 @@ class CaptureConfig(Section):
     timeout_s: float = Field(default=3.0, gt=0)
     """Wall-clock seconds to wait for a set after a run ended; evidence is no younger than this
     after the settle time either."""
+    optional_wait_s: float = Field(default=0.3, ge=0)
+    """How much younger than a complete set the next stamps may get while it waits for sources with
+    `required: false`."""
     queue_size: int = Field(default=10, ge=1, le=100)
     """Frames kept a camera while a tool runs."""
 
@@ -78,6 +44,9 @@ class JudgeConfig(Section):
 
     type: Literal["deterministic"] = "deterministic"
     timeout_s: float = Field(default=10.0, gt=0)
+    parallel: int = Field(default=8, ge=1, le=64)
+    """Questions that are with the judge at the same time; a service of ROS forgets what its queue
+    of 10 does not hold."""
 
 
 class ArgumentConfig(Section):
@@ -138,6 +107,8 @@ class ToolConfig(Section):
     """Keys under `cameras`, in the order that judges get the views."""
     signals: tuple[Name, ...] = ()
     """Keys under `signals`."""
+    clearance: tuple[Direction, ...] = ()
+    """Keys under `clearance`: the distances that belong to the Observation."""
     arguments: dict[Name, Annotated[ArgumentConfig, BeforeValidator(_none_as_empty)]] = Field(
         default_factory=dict
     )
@@ -153,13 +124,6 @@ class ToolConfig(Section):
     """Wall-clock seconds that the gateway waits for one segment's result."""
     settle_s: float | None = Field(default=None, ge=0)
     """Instead of `capture.settle_s` for this tool."""
-
-
-class SceneConfig(Section):
-    """The scene graph before any verdict."""
-
-    relations: tuple[tuple[str, str, str], ...] = ()
-    """(relation, subject, object) triples."""
 
 
 class LedgerConfig(Section):

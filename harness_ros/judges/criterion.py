@@ -224,6 +224,10 @@ class Criterion(Record):
         """Names of the signals that the checks read."""
         return {name for check in self.checks() for name in check.parameters.signals()}
 
+    def clearance(self) -> set[str]:
+        """Directions in which the checks read the distance to the nearest obstacle."""
+        return {name for check in self.checks() for name in check.parameters.clearance()}
+
 
 for _model in (AllOf, AnyOf, Not, Branch, Criterion):
     _model.model_rebuild()

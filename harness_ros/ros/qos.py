@@ -2,7 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quality of service of the topics (REP 2003 for sensors)."""
 
-from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rclpy.qos import (
+    DurabilityPolicy,
+    HistoryPolicy,
+    QoSCompatibility,
+    QoSProfile,
+    ReliabilityPolicy,
+    qos_check_compatible,
+)
+
+from harness_ros.config import QosConfig
 
 EVENTS = QoSProfile(
     history=HistoryPolicy.KEEP_LAST,
@@ -12,18 +25,44 @@ EVENTS = QoSProfile(
 )
 """`runs` and `verdicts`: nothing is lost, who comes late gets what was said before."""
 
-SENSOR = QoSProfile(
-    history=HistoryPolicy.KEEP_LAST,
-    depth=10,
-    reliability=ReliabilityPolicy.BEST_EFFORT,
-    durability=DurabilityPolicy.VOLATILE,
-)
-"""Cameras and signals: fits every publisher."""
+LATEST = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+"""State: who comes late gets the last word."""
 
-SENSOR_RELIABLE = QoSProfile(
-    history=HistoryPolicy.KEEP_LAST,
-    depth=10,
-    reliability=ReliabilityPolicy.RELIABLE,
-    durability=DurabilityPolicy.VOLATILE,
-)
-"""Cameras and signals whose publishers all offer reliable delivery."""
+
+def fitting(wanted: QosConfig, offered: Sequence[QoSProfile]) -> QoSProfile:
+    """The profile of a subscription to a sensor.
+
+    Args:
+        wanted: what the configuration says; where it says nothing, delivery is reliable if every
+            publisher offers that, else best effort, which fits every publisher (REP 2003).
+        offered: profiles of the publishers that are there now.
+    """
+    if wanted.reliability is not None:
+        reliable = wanted.reliability == "reliable"
+    else:
+        reliable = bool(offered) and all(
+            profile.reliability == ReliabilityPolicy.RELIABLE for profile in offered
+        )
+    kept = wanted.durability == "transient_local"
+    return QoSProfile(
+        history=HistoryPolicy.KEEP_LAST,
+        depth=wanted.depth,
+        reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+        durability=DurabilityPolicy.TRANSIENT_LOCAL if kept else DurabilityPolicy.VOLATILE,
+    )
+
+
+def words(profile: QoSProfile) -> str:
+    """Reliability and durability: `best effort, volatile`."""
+    return ", ".join(
+        policy.name.lower().replace("_", " ")
+        for policy in (profile.reliability, profile.durability)
+    )
+
+
+def mismatch(offered: QoSProfile, asked: QoSProfile) -> str:
+    """Why a subscription gets nothing from a publisher; empty where it does."""
+    compatibility, reason = qos_check_compatible(offered, asked)
+    if compatibility != QoSCompatibility.ERROR:
+        return ""
+    return " ".join(reason.removeprefix("ERROR: ").rstrip("; ").split())

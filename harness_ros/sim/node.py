@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import CompressedImage, Image, JointState
 
 from harness_ros.ros.conversion import to_time
+from harness_ros.ros.diagnostics import Diagnostics, Level, Report
 from harness_ros.ros.parameters import declare
 from harness_ros.ros.spinning import run_node
 from harness_ros.ros.tool_server import BackendResult, RunHandle, ToolCancelled, ToolServer
@@ -129,7 +131,12 @@ class TabletopNode(Node):
             ToolServer(self, name, arguments, self._function(name))
             for name, (_, arguments) in TOOLS.items()
         ]
+        self._diagnostics = Diagnostics(self, self._reports)
         self._simulation.start()
+
+    def _reports(self) -> Iterator[Report]:
+        values = {"calls": len(self._calls), "simulated time (s)": self._simulation.world.time_s}
+        yield Report("simulation", Level.OK, f"{len(self._calls)} calls", values)
 
     def destroy_node(self) -> None:
         """Stops time, then ends."""

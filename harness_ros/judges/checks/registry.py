@@ -12,13 +12,22 @@ A check is one function and one parameter model in a file of this package::
     def brightness(parameters: BrightnessParameters, observed: Observed) -> Finding:
         mean = float(observed.image(parameters.view).mean())
         return Finding(holds=mean >= parameters.at_least, evidence=f"brightness {mean:.1f}")
+
+What it sees can be drawn by a second function (see `harness-ros explain`)::
+
+    @draws("brightness")
+    def draw_brightness(
+        parameters: BrightnessParameters, observed: Observed, canvas: Canvas
+    ) -> None:
+        bright = observed.image(parameters.view) >= parameters.at_least
+        canvas.shade(bright)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import GenericAlias, MappingProxyType
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 from pydantic import BeforeValidator, Field, StrictBool, TypeAdapter
@@ -26,6 +35,9 @@ from pydantic import BeforeValidator, Field, StrictBool, TypeAdapter
 from harness_ros.contract import HarnessError, Record
 from harness_ros.judges.checks.observed import Observed
 from harness_ros.judges.checks.region import WHOLE_IMAGE, Region
+
+if TYPE_CHECKING:
+    from harness_ros.judges.drawing import Canvas
 
 OPERATORS = frozenset({"all", "any", "not"})
 """Keys of a criterion that combine checks, and so cannot name one."""
@@ -57,6 +69,10 @@ class CheckParameters(Record):
 
     def signals(self) -> frozenset[str]:
         """Names of the signals that the check reads."""
+        return frozenset()
+
+    def clearance(self) -> frozenset[str]:
+        """Directions (front, left, right, rear) of the distances that the check reads."""
         return frozenset()
 
 
@@ -115,6 +131,33 @@ def check(
             )
         mapping: Any = GenericAlias(dict, (str, parameters))
         _checks[name] = RegisteredCheck(parameters, function, TypeAdapter(mapping))
+        return function
+
+    return register
+
+
+Drawing = Callable[[Parameters, Observed, "Canvas"], None]
+"""Draws what a check with these parameters sees in a view; the region is drawn already."""
+
+_drawings: dict[str, Drawing[Any]] = {}
+
+DRAWINGS: Mapping[str, Drawing[Any]] = MappingProxyType(_drawings)
+"""How checks are drawn, by their names; a check that is not here shows its region alone."""
+
+
+def draws(name: str) -> Callable[[Drawing[Parameters]], Drawing[Parameters]]:
+    """Registers the decorated function as the drawing of the check `name`.
+
+    Raises:
+        CheckError: the check has a drawing already.
+    """
+
+    def register(function: Drawing[Parameters]) -> Drawing[Parameters]:
+        if name in _drawings:
+            raise CheckError(
+                f"drawing of '{name}' in {function.__module__}: the check is drawn already"
+            )
+        _drawings[name] = function
         return function
 
     return register

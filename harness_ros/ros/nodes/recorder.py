@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,14 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from harness_ros.bag.writing import BagWriter
+from harness_ros.capture import observing
 from harness_ros.capture.decoding import Decoder
-from harness_ros.config import CameraConfig, SignalConfig
+from harness_ros.capture.sample import header_stamp
+from harness_ros.ros import qos
+from harness_ros.ros.diagnostics import Diagnostics, Level, Report
 from harness_ros.ros.parameters import ParameterError, declare, declare_config
 from harness_ros.ros.qos import EVENTS
-from harness_ros.ros.sources import fitting_qos, message_class
+from harness_ros.ros.sources import message_class
 from harness_ros.ros.spinning import run_node
 
 LOOK_S = 0.2
@@ -35,17 +39,22 @@ class Recorder(Node):
             raise ParameterError("parameter 'out' is not set: the folder of the bag is wanted")
         self._bag = BagWriter(Path(out).expanduser())
         self._decoder = Decoder()
-        sources: list[CameraConfig | SignalConfig] = [
-            *config.cameras.values(),
-            *config.signals.values(),
-        ]
-        self._waiting = {self.resolve_topic_name(source.topic): source.type for source in sources}
+        self._diagnostics = Diagnostics(self, self._reports)
+        self._written: Counter[str] = Counter()
+        self._waiting = {
+            self.resolve_topic_name(source.topic): source
+            for source in observing.all_sources(config).values()
+        }
         for name, message_type in (
             ("runs", "harness_ros/msg/ToolRun"),
             ("verdicts", "harness_ros/msg/Verdict"),
         ):
             self._record(self.resolve_topic_name(name), message_type, EVENTS)
-        self.create_timer(LOOK_S, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        self.create_timer(
+            LOOK_S,
+            self._diagnostics.guarded("looking for publishers")(self._look),
+            clock=Clock(clock_type=ClockType.STEADY_TIME),
+        )
 
     def destroy_node(self) -> None:
         """Closes the bag."""
@@ -54,8 +63,12 @@ class Recorder(Node):
 
     def _look(self) -> None:
         """Subscribes to topics that are published now: only then is it known what is offered."""
-        for topic in [topic for topic in self._waiting if self.count_publishers(topic)]:
-            self._record(topic, self._waiting.pop(topic), fitting_qos(self, topic))
+        for topic in list(self._waiting):
+            offers = self.get_publishers_info_by_topic(topic)
+            if offers:
+                source = self._waiting.pop(topic)
+                asked = qos.fitting(source.qos, [offer.qos_profile for offer in offers])
+                self._record(topic, observing.message_type(source), asked)
 
     def _record(self, topic: str, message_type: str, qos: QoSProfile) -> None:
         self._bag.add_topic(topic, message_type)
@@ -75,10 +88,18 @@ class Recorder(Node):
             now_ns = self.get_clock().now().nanoseconds
             if now_ns == 0 and stamped:
                 # Before the first /clock there is no time; the message knows its own.
-                now_ns = self._decoder.stamp_ns(message_type, data, now_ns)
+                now_ns = header_stamp(data)
             self._bag.write(topic, now_ns, data)
+            self._written[topic] += 1
 
-        return write
+        return self._diagnostics.guarded(f"recording {topic}")(write)
+
+    def _reports(self) -> Iterator[Report]:
+        level = Level.WARN if self._waiting else Level.OK
+        text = f"{self._written.total()} messages of {len(self._written)} topics"
+        if self._waiting:
+            text += f"; nobody publishes {', '.join(sorted(self._waiting))}"
+        yield Report("bag", level, text, dict(self._written))
 
 
 def main() -> int:
