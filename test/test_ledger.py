@@ -359,7 +359,7 @@ def test_a_file_that_is_no_database_is_named_and_stays_as_it_is(path):
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        ("PRAGMA user_version = 7", "schema 7; this version of harness_ros reads schema 1"),
+        ("PRAGMA user_version = 7", "schema 7; this version of harness_ros reads schema 2"),
         ("CREATE TABLE messages (id INTEGER)", "no ledger of harness_ros"),
     ],
 )

@@ -14,7 +14,7 @@ from typing import Any
 
 from harness_ros.contract import HarnessError
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_TIMEOUT_S = 10.0
 
 _SCHEMA = """
@@ -34,7 +34,7 @@ CREATE TABLE observation (
 CREATE TABLE view (
   observation INTEGER NOT NULL,   -- its number
   item INTEGER NOT NULL,          -- index in the views of the observation
-  data BLOB NOT NULL,             -- zlib
+  data BLOB NOT NULL,             -- LZ4 frame
   PRIMARY KEY (observation, item)
 );
 CREATE TABLE verdict (

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+import lz4.frame
 from pydantic import ValidationError
 
 from harness_ros.contract import Kind, Observation, Record, Run, Status, Verdict
@@ -86,7 +86,7 @@ class Ledger:
         Returns:
             False, and nothing changed, when the run has an Observation and a verdict already.
         """
-        blobs = [zlib.compress(view.data, 1) for view in observation.views]
+        blobs = [lz4.frame.compress(view.data) for view in observation.views]
         run_id = observation.run_id
         record = _dump(observation, exclude={"views": {"__all__": {"data"}}})
         with self._db.transaction() as db:
@@ -133,7 +133,7 @@ class Ledger:
         fields = json.loads(record)
         left_out = [v["name"] for item, v in enumerate(fields["views"]) if item not in images]
         fields["views"] = [
-            {**view, "data": zlib.decompress(images[item])}
+            {**view, "data": lz4.frame.decompress(images[item])}
             for item, view in enumerate(fields["views"])
             if item in images
         ]
@@ -195,9 +195,11 @@ class Ledger:
             )
         return True
 
-    def scene_events(self) -> Iterator[SceneChange]:
-        """Every event of the scene graph in order."""
-        for (record,) in self._db.rows("SELECT record FROM scene_event ORDER BY number"):
+    def scene_events(self, after: int = 0) -> Iterator[SceneChange]:
+        """Every event of the scene graph with a greater number, in order."""
+        for (record,) in self._db.rows(
+            "SELECT record FROM scene_event WHERE number > ? ORDER BY number", after
+        ):
             yield self._load(SceneChange, json.loads(record))
 
     def scene_position(self) -> int:

@@ -4,13 +4,10 @@
 
 from __future__ import annotations
 
-import array
 import json
-import math
 from typing import Any
 
 from builtin_interfaces.msg import Time
-from pydantic_core import from_json
 from sensor_msgs.msg import CameraInfo
 from std_msgs.msg import Header
 
@@ -20,7 +17,6 @@ from harness_ros.contract import (
     Calibration,
     Clearance,
     EvaluationRequest,
-    HarnessError,
     Judgement,
     Kind,
     Observation,
@@ -30,14 +26,40 @@ from harness_ros.contract import (
     Verdict,
     View,
 )
+from harness_ros.messages import (
+    MAX_CHARACTERS,
+    NANOSECONDS,
+    ConversionError,
+    parse_arguments,
+    run_from_message,
+    to_ns,
+    verdict_from_message,
+)
 
-NANOSECONDS = 1_000_000_000
-MAX_DEPTH = 32
-"""Arguments nested deeper are refused: readers of JSON give up at depths of their own."""
-
-
-class ConversionError(HarnessError):
-    """A message that holds no valid record."""
+__all__ = [
+    "MAX_CHARACTERS",
+    "NANOSECONDS",
+    "ConversionError",
+    "calibration_from_message",
+    "calibration_to_message",
+    "dump_arguments",
+    "encodable",
+    "judgement_from_response",
+    "judgement_to_response",
+    "observation_from_message",
+    "observation_to_message",
+    "parse_arguments",
+    "request_from_message",
+    "request_to_message",
+    "run_from_message",
+    "run_to_message",
+    "to_ns",
+    "to_time",
+    "verdict_from_message",
+    "verdict_to_message",
+    "view_from_message",
+    "view_to_message",
+]
 
 
 def to_time(stamp_ns: int) -> Time:
@@ -46,45 +68,12 @@ def to_time(stamp_ns: int) -> Time:
     return Time(sec=seconds, nanosec=nanoseconds)
 
 
-def to_ns(time: Time) -> int:
-    """builtin_interfaces/Time as nanoseconds."""
-    return int(time.sec * NANOSECONDS + time.nanosec)
-
-
 def encodable(text: str) -> str:
     """The text with what UTF-8 cannot hold (half surrogate pairs) escaped.
 
     rclpy raises where a message is sent, outside of every callback, and that ends the node.
     """
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def parse_arguments(text: str) -> Arguments:
-    """Arguments from their JSON text; empty text means none.
-
-    Raises:
-        ConversionError: it is no JSON object, or one that would not survive being written again.
-    """
-    try:
-        # Unlike json.loads it takes neither NaN nor half a surrogate pair, and never overflows.
-        arguments = from_json(text or "{}", allow_inf_nan=False)
-    except ValueError as error:
-        raise ConversionError(f"arguments are no JSON: {error}: {text[:120]!r}") from None
-    if not isinstance(arguments, dict):
-        raise ConversionError(f"arguments are {text[:120]!r}; a JSON object is wanted")
-    if not _writable(arguments, MAX_DEPTH):
-        raise ConversionError(
-            f"arguments are nested deeper than {MAX_DEPTH} levels, or hold a number too large "
-            f"for float64: {text[:120]!r}"
-        )
-    return arguments
-
-
-def _writable(value: Any, depth: int) -> bool:
-    if isinstance(value, (dict, list)):
-        items = value.values() if isinstance(value, dict) else value
-        return depth > 0 and all(_writable(item, depth - 1) for item in items)
-    return not isinstance(value, float) or math.isfinite(value)
 
 
 def dump_arguments(arguments: Arguments) -> str:
@@ -103,28 +92,6 @@ def run_to_message(run: Run) -> msg.ToolRun:
         arguments=dump_arguments(run.arguments),
         started_at=to_time(run.started_at_ns),
         ended_at=to_time(run.ended_at_ns or 0),
-    )
-
-
-def run_from_message(message: msg.ToolRun) -> Run:
-    """The Run of a ToolRun message.
-
-    Raises:
-        ConversionError: no run_id, unknown phase, or malformed arguments.
-    """
-    if not message.run_id:
-        raise ConversionError(f"ToolRun of tool '{message.tool_name}' has no run_id")
-    if message.phase not in (msg.ToolRun.STARTED, msg.ToolRun.FINISHED):
-        raise ConversionError(f"run {message.run_id}: phase {message.phase}; 0 and 1 are known")
-    finished = message.phase == msg.ToolRun.FINISHED
-    return Run(
-        run_id=message.run_id,
-        call_id=message.call_id or message.run_id,
-        segment=max(1, message.segment),
-        tool_name=message.tool_name,
-        arguments=parse_arguments(message.arguments),
-        started_at_ns=to_ns(message.started_at),
-        ended_at_ns=to_ns(message.ended_at) if finished else None,
     )
 
 
@@ -155,8 +122,8 @@ def calibration_from_message(message: CameraInfo) -> Calibration | None:
 
 
 def view_to_message(view: View) -> msg.View:
-    """View.msg of a view; its data are not copied element by element."""
-    return msg.View(
+    """View.msg of a view; its data are copied once."""
+    message = msg.View(
         name=view.name,
         header=Header(stamp=to_time(view.stamp_ns), frame_id=view.frame_id),
         stamped_on_receipt=view.stamped_on_receipt,
@@ -166,11 +133,13 @@ def view_to_message(view: View) -> msg.View:
         published_encoding=view.published_encoding,
         step=view.step,
         is_bigendian=view.is_bigendian,
-        data=array.array("B", view.data),
         camera_info=calibration_to_message(view.calibration),
         topic=view.topic,
         publisher=view.publisher,
     )
+    # The setter of `data` would copy once more.
+    message.data.frombytes(view.data)
+    return message
 
 
 def view_from_message(message: msg.View) -> View:
@@ -322,31 +291,4 @@ def verdict_to_message(verdict: Verdict, frame_id: str = "") -> msg.Verdict:
         judge=verdict.judge,
         criteria_hash=verdict.criteria_hash,
         observed_at=to_time(verdict.observed_at_ns),
-    )
-
-
-def verdict_from_message(message: msg.Verdict) -> Verdict:
-    """The Verdict of a Verdict.msg.
-
-    Raises:
-        ConversionError: a status or kind that does not exist, or malformed arguments.
-    """
-    try:
-        status, kind = Status(message.status), Kind(message.kind)
-    except ValueError as error:
-        raise ConversionError(f"verdict of run {message.run_id}: {error}") from None
-    return Verdict(
-        run_id=message.run_id,
-        call_id=message.call_id,
-        tool_name=message.tool_name,
-        arguments=parse_arguments(message.arguments),
-        segment=message.segment,
-        status=status,
-        evidence=tuple(message.evidence),
-        failure_reason=message.failure_reason,
-        kind=kind,
-        judge=message.judge,
-        criteria_hash=message.criteria_hash,
-        given_at_ns=to_ns(message.header.stamp),
-        observed_at_ns=to_ns(message.observed_at),
     )

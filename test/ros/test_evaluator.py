@@ -25,6 +25,7 @@ from rclpy.node import Node
 
 from harness_ros import msg, srv
 from harness_ros.contract import Kind
+from harness_ros.ledger import Ledger
 
 CONFIG = Path(__file__).parent / "evidence.yaml"
 ERROR = DiagnosticStatus.ERROR
@@ -209,3 +210,25 @@ def test_run_that_goes_on_while_the_evaluator_is_killed_and_started_is_judged(
     assert until(lambda: int(diagnostics.values(camera).get("received", 0)) > 0, 30.0)
     robot.ends(run)
     assert robot.verdict(run).status == msg.Verdict.SUCCESS
+
+
+def test_run_whose_judge_was_still_at_work_when_the_evaluator_was_killed_is_judged(
+    robot: EvidenceRobot, nodes: Nodes, slow_judge: SlowJudge
+) -> None:
+    slow_judge.go.clear()
+    run = robot.starts("look_slowly")
+    time.sleep(0.3)
+    robot.ends(run)
+    assert slow_judge.asked.acquire(timeout=10.0)
+
+    def kept() -> bool:
+        with Ledger(nodes.ledger) as ledger:
+            return ledger.observation(run.run_id) is not None
+
+    assert until(kept)
+    nodes.kill("evaluator")
+    robot.stops()
+    nodes.start("evaluator")
+    assert slow_judge.asked.acquire(timeout=30.0)
+    slow_judge.go.set()
+    assert robot.verdict(run, timeout_s=20.0).status == msg.Verdict.SUCCESS

@@ -45,6 +45,8 @@ from harness_ros.ros.sources import Sources
 
 TICK_S = 0.02
 WRITE_AGAIN_S = 1.0
+KEEP_AFTER_S = 0.2
+"""How long a judge may take before its Observation is put into the ledger beside it."""
 
 
 class Evaluator(Node):
@@ -200,6 +202,10 @@ class Evaluator(Node):
         except ArgumentError as error:
             self._give(begun, Kind.INVALID_RUN, str(error))
             return
+        if opened.resumed and (seen := self._seen_before(run.run_id)) is not None:
+            opened.kept = True
+            self._judge(opened, seen)
+            return
         opened.origins = self._origins(opened)
         opened.capture.finish(run.ended_at_ns or 0)
         opened.phase = Phase.CAPTURING
@@ -240,17 +246,35 @@ class Evaluator(Node):
 
     # Judging
 
+    def _seen_before(self, run_id: str) -> Observation | None:
+        """What an evaluator that ended before its judge answered has left in the ledger."""
+        seen = self._ledger.observation(run_id)
+        return None if seen is None or "views_left_out" in seen.provenance else seen
+
     def _judge_when_complete(self, opened: OpenRun) -> None:
-        opened.observation = observing.observe(
+        seen = observing.observe(
             opened.capture, self._decoder, self._config, opened.run, opened.origins
         )
-        if opened.observation is None:
-            return
+        if seen is not None:
+            self._judge(opened, seen)
+
+    def _judge(self, opened: OpenRun, seen: Observation) -> None:
+        opened.observation = seen
         judge = self._config.tools[opened.run.tool_name].judge
         opened.phase = Phase.JUDGING
+        opened.observed_at = time.monotonic()
         opened.deadline = time.monotonic() + self._config.judges[judge].timeout_s
         self._ask(opened)
-        self._storage.submit(self._store, opened.observation)
+
+    def _keep(self, opened: OpenRun) -> None:
+        """Puts the Observation into the ledger, beside everything else.
+
+        A judge that answers at once comes first: writing images would take its share of the
+        machine.
+        """
+        if opened.observation is not None and not opened.kept:
+            opened.kept = True
+            self._storage.submit(self._store, opened.observation)
 
     def _store(self, evidence: Observation) -> None:
         with self._diagnostics.guard(f"run {evidence.run_id}: observation not kept"):
@@ -279,22 +303,25 @@ class Evaluator(Node):
 
     def _on_answer(self, opened: OpenRun, future: Future) -> None:
         if self._open.get(opened.run.run_id) is not opened or opened.observation is None:
+            self._ask_next(self._config.tools[opened.run.tool_name].judge)
             return
-        judge = self._config.tools[opened.run.tool_name].judge
-        self._ask_next(judge)
         with self._guard(opened.run):
-            try:
-                judgement = conversion.judgement_from_response(future.result())
-            except conversion.ConversionError as error:
-                self._judges.failed(judge, str(error))
-                self._give(opened.run, Kind.JUDGE_PROTOCOL_VIOLATION, str(error))
-                return
-            verdict = evaluation.verdict(
-                self._config, opened.run, opened.observation, judgement, self._now_ns()
-            )
-            if verdict.kind in (Kind.JUDGE_UNAVAILABLE, Kind.JUDGE_PROTOCOL_VIOLATION):
-                self._judges.failed(judge, verdict.failure_reason)
-            self._conclude(verdict)
+            self._conclude(self._answered(opened.run, opened.observation, future.result()))
+        self._ask_next(self._config.tools[opened.run.tool_name].judge)
+
+    def _answered(self, run: Run, observation: Observation, answer: Any) -> Verdict:
+        """The verdict that a judge's answer gives, also where it is none."""
+        judge = self._config.tools[run.tool_name].judge
+        try:
+            judgement = conversion.judgement_from_response(answer)
+        except conversion.ConversionError as error:
+            kind, reason = Kind.JUDGE_PROTOCOL_VIOLATION, str(error)
+            self._judges.failed(judge, reason)
+            return evaluation.unjudged(self._config, run, kind, reason, self._now_ns(), observation)
+        verdict = evaluation.verdict(self._config, run, observation, judgement, self._now_ns())
+        if verdict.kind in (Kind.JUDGE_UNAVAILABLE, Kind.JUDGE_PROTOCOL_VIOLATION):
+            self._judges.failed(judge, verdict.failure_reason)
+        return verdict
 
     # Verdicts
 
@@ -306,12 +333,14 @@ class Evaluator(Node):
 
     def _conclude(self, verdict: Verdict) -> None:
         opened = self._open.pop(verdict.run_id, None)
+        self._unwritten.setdefault(verdict.run_id, verdict)
+        self._write(self._unwritten[verdict.run_id])
+        # What nobody waits for comes last: to end a subscription takes a millisecond.
         if opened is not None:
             self._sources.release(opened.sources)
             if opened.question is not None:
                 self._judges.forget(opened.question)
-        self._unwritten.setdefault(verdict.run_id, verdict)
-        self._write(self._unwritten[verdict.run_id])
+            self._keep(opened)
 
     def _write(self, verdict: Verdict) -> None:
         """Writes a verdict, then tells it; what cannot be written is tried again until it can."""
@@ -345,6 +374,8 @@ class Evaluator(Node):
                     self._expire(opened)
                 elif opened.phase is Phase.JUDGING and opened.question is None:
                     self._ask(opened)
+                if opened.observed_at is not None and now > opened.observed_at + KEEP_AFTER_S:
+                    self._keep(opened)
         if self._unwritten and now >= self._write_again_at:
             for verdict in list(self._unwritten.values()):
                 self._write(verdict)

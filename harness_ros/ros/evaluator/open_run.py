@@ -43,6 +43,10 @@ class OpenRun:
     """Taken up again after a restart."""
     origins: Origins = field(default_factory=Origins)
     observation: Observation | None = None
+    observed_at: float | None = None
+    """On the steady clock."""
+    kept: bool = False
+    """The Observation is in the ledger, or on its way."""
     question: Question | None = None
 
     @property

@@ -3,9 +3,11 @@
 """The evaluator as a node."""
 
 from harness_ros.ros.evaluator.node import Evaluator
+from harness_ros.ros.memory import keep_freed_memory
 from harness_ros.ros.spinning import run_node
 
 
 def main() -> int:
     """Runs the evaluator."""
+    keep_freed_memory()
     return run_node(Evaluator)

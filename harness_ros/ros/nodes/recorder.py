@@ -19,6 +19,7 @@ from harness_ros.capture.decoding import Decoder
 from harness_ros.capture.sample import header_stamp
 from harness_ros.ros import qos
 from harness_ros.ros.diagnostics import Diagnostics, Level, Report
+from harness_ros.ros.memory import keep_freed_memory
 from harness_ros.ros.parameters import ParameterError, declare, declare_config
 from harness_ros.ros.qos import EVENTS
 from harness_ros.ros.sources import message_class
@@ -104,4 +105,5 @@ class Recorder(Node):
 
 def main() -> int:
     """Runs the recorder."""
+    keep_freed_memory()
     return run_node(Recorder)
