@@ -17,7 +17,8 @@ from harness_ros.config.scene import Thing
 from harness_ros.config.sections import ToolConfig
 from harness_ros.config.sources import SourceConfig
 from harness_ros.config.wording import dotted, short
-from harness_ros.judges.criterion import Criterion
+from harness_ros.judges.checks import CHECKS
+from harness_ros.judges.criterion import Check, Criterion
 from harness_ros.scene.effects import Effects
 from harness_ros.scene.graph import SceneGraph
 from harness_ros.scene.relation import SceneError
@@ -183,17 +184,26 @@ def invalid(error: ValidationError) -> Iterator[str]:
     """Key, message and value of each thing that pydantic found wrong."""
     for item in error.errors(include_url=False):
         message = item["msg"]
-        if item["type"] == "extra_forbidden" and error.title == EvaluationConfig.__name__:
-            message = f"unknown key, allowed are {_allowed_keys(item['loc'][:-1])}"
+        if item["type"] == "extra_forbidden" and error.title in _ROOTS:
+            message = f"unknown key, allowed are {_allowed_keys(error.title, item['loc'][:-1])}"
         yield f"{dotted(item['loc'])}: {message} (value: {short(item['input'])})"
 
 
-def _allowed_keys(location: tuple[int | str, ...]) -> list[str]:
-    """Keys of the section at a location of eval.yaml."""
-    section: Any = EvaluationConfig
+_ROOTS = {model.__name__: model for model in (EvaluationConfig, Criterion)}
+"""What is validated from its top, by the name that errors carry."""
+
+
+def _allowed_keys(root: str, location: tuple[int | str, ...]) -> list[str]:
+    """Keys of the section at a location of eval.yaml or of a criterion."""
+    section: Any = _ROOTS[root]
     for part in location:
+        if Check in get_args(section):
+            # A node of a criterion; operators and their lists hold nodes again.
+            section = CHECKS[str(part)].parameters if part in CHECKS else section
+            continue
         fields = getattr(section, "model_fields", {})
-        section = fields[part].annotation if part in fields else get_args(section)[-1]
+        held = [held for held in get_args(section) if held is not Ellipsis]
+        section = fields[part].annotation if part in fields else held[-1]
         if hasattr(section, "__metadata__"):
             section = get_args(section)[0]
         if type(None) in get_args(section):

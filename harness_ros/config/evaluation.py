@@ -31,16 +31,25 @@ class EvaluationConfig(Section):
     """All of eval.yaml."""
 
     version: Literal[1]
+    """Of the format of this file."""
     cameras: dict[Name, CameraConfig] = Field(default_factory=dict)
+    """Where images come from, by the names that tools and criteria use."""
     signals: dict[Name, SignalConfig] = Field(default_factory=dict)
+    """Where scalars come from: a gripper's width, a force, a pressure."""
     clearance: ClearanceConfig = ClearanceConfig()
+    """Where the distances from the base to the nearest obstacles come from."""
     capture: CaptureConfig = CaptureConfig()
+    """Which frames and signals are evidence of a run."""
     judges: dict[Name, JudgeConfig]
+    """Who can be asked; each name is that of a service, `_evaluate/<name>`."""
     objects: dict[Name, dict[str, JsonValue]] = Field(default_factory=dict)
     """Named things of the scene and their properties, for placeholders and the scene graph."""
     tools: dict[Name, ToolConfig] = Field(min_length=1)
+    """What each physical tool promises and how that is judged."""
     scene: SceneConfig = SceneConfig()
+    """The scene graph before any verdict, and how far to trust what it holds."""
     ledger: LedgerConfig = LedgerConfig()
+    """What is kept of runs, beside their verdicts."""
 
     @cached_property
     def criteria_hash(self) -> str:

@@ -43,7 +43,9 @@ class JudgeConfig(Section):
     """Who judges, and how long the evaluator waits for the answer."""
 
     type: Literal["deterministic"] = "deterministic"
+    """`deterministic` measures the criterion of a tool."""
     timeout_s: float = Field(default=10.0, gt=0)
+    """Wall-clock seconds to wait for an answer."""
     parallel: int = Field(default=8, ge=1, le=64)
     """Questions that are with the judge at the same time; a service of ROS forgets what its queue
     of 10 does not hold."""
@@ -112,6 +114,7 @@ class ToolConfig(Section):
     arguments: dict[Name, Annotated[ArgumentConfig, BeforeValidator(_none_as_empty)]] = Field(
         default_factory=dict
     )
+    """Arguments of a call that placeholders may name, and the values that these may have."""
     criterion: dict[str, JsonValue] | None = None
     """The post-condition for deterministic judges (harness_ros.judges.criterion)."""
     segments: int = Field(default=1, ge=1)

@@ -42,6 +42,7 @@ class SourceConfig(Section):
     rate_hz: float | None = Field(default=None, gt=0, le=10_000)
     """Messages a second that are expected, for diagnostics."""
     qos: QosConfig = QosConfig()
+    """Of the subscription, where it is not to follow the publishers."""
 
 
 class CalibrationConfig(Section):
@@ -50,11 +51,13 @@ class CalibrationConfig(Section):
     width: int = Field(gt=0)
     """Pixels of the image that it was made with."""
     height: int = Field(gt=0)
+    """Pixels."""
     k: tuple[float, float, float, float, float, float, float, float, float]
     """fx 0 cx, 0 fy cy, 0 0 1 in pixels, row by row."""
     d: tuple[float, ...] = ()
     """Distortion; empty where there is none."""
     distortion_model: Literal["plumb_bob", "rational_polynomial", "equidistant"] = "plumb_bob"
+    """How the numbers in `d` are meant (sensor_msgs/distortion_models)."""
 
     @model_validator(mode="after")
     def _focal_length(self) -> CalibrationConfig:
@@ -69,6 +72,7 @@ class CameraConfig(SourceConfig):
     type: Literal["sensor_msgs/msg/Image", "sensor_msgs/msg/CompressedImage"] = (
         "sensor_msgs/msg/Image"
     )
+    """Type of the topic."""
     encoding: str | None = Field(default=None, min_length=1)
     """What the images really are, where their publisher says something else; the Observation
     records both."""
@@ -91,7 +95,8 @@ class SignalConfig(SourceConfig):
     """Any installed message type."""
     field: str = Field(pattern=FIELD_PATTERN)
     """Path into the message: `position[0]`, `wrench.force.z`, or `position[finger_joint]`, which
-    looks up the place of that text in the field `name` beside it, as in JointState."""
+    looks up the place of that text in the field `name` or `joint_names` beside it or around it, as
+    in JointState and JointTrajectory."""
     unit: str = ""
     """SI (REP 103); shown beside the number."""
 
@@ -100,6 +105,7 @@ class DistanceConfig(SourceConfig):
     """A topic that measures the distance to the nearest obstacle in one direction."""
 
     type: Literal["sensor_msgs/msg/LaserScan", "sensor_msgs/msg/Range"]
+    """Type of the topic."""
     sector_deg: tuple[float, float] | None = None
     """Of a LaserScan: from and to which angle, counterclockwise from the x axis of its frame."""
     offset_m: float = 0.0
@@ -126,9 +132,13 @@ class ClearanceConfig(Section):
     """Where the distances from the base to the nearest obstacles come from."""
 
     front: DistanceConfig | None = None
+    """Along the x axis of the base (REP 103)."""
     left: DistanceConfig | None = None
+    """Along its y axis."""
     right: DistanceConfig | None = None
+    """Against its y axis."""
     rear: DistanceConfig | None = None
+    """Against its x axis."""
 
     def directions(self) -> dict[str, DistanceConfig]:
         """The directions that are measured."""

@@ -15,7 +15,7 @@ ParameterValue = str | int | float | bool
 
 NAMESPACE = "/harness"
 PROFILE_VARIABLE = "FASTRTPS_DEFAULT_PROFILES_FILE"
-SEND_IMAGES = frozenset({"evaluator", "tabletop"})
+SEND_IMAGES = frozenset({"evaluator", "scene_graph", "tabletop"})
 
 
 class NotInstalledError(HarnessError):

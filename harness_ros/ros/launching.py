@@ -1,12 +1,14 @@
 # Copyright 2026 harness_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""What the launch files share: their arguments, and a NodeSpec as a launch action."""
+"""What the launch files share: their arguments, a NodeSpec as a launch action, and RViz."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from launch.actions import DeclareLaunchArgument, OpaqueFunction
+import yaml
+from ament_index_python.packages import PackageNotFoundError, get_package_prefix
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -17,6 +19,7 @@ from harness_ros.ros.deployment import (
     NodeSpec,
     default_ledger,
     fastdds_profile,
+    share_folder,
 )
 from launch import LaunchContext, LaunchDescription
 
@@ -73,6 +76,13 @@ def common_arguments(config: str, use_sim_time: bool) -> list[DeclareLaunchArgum
             "shared-memory segment for those that send images, and quick discovery. Camera drivers "
             "need config/fastdds_shm.xml too, or frames above 512 KiB are lost.",
         ),
+        DeclareLaunchArgument(
+            "rviz",
+            default_value="false",
+            choices=flag,
+            description="Whether RViz is started with config/harness_ros.rviz: the scene graph and "
+            "the cameras of the tabletop. It needs the package rviz2.",
+        ),
     ]
 
 
@@ -81,11 +91,12 @@ def describe(
 ) -> LaunchDescription:
     """A launch description of nodes that depend on the values of the arguments."""
 
-    def actions(context: LaunchContext) -> list[Node]:
+    def actions(context: LaunchContext) -> list[Node | LogInfo]:
         def value(name: str) -> str:
             return str(LaunchConfiguration(name).perform(context))
 
-        return [_action(spec, value) for spec in nodes(value)]
+        viewer = [_rviz(value)] if value("rviz") == "true" else []
+        return [*(_action(spec, value) for spec in nodes(value)), *viewer]
 
     return LaunchDescription([*arguments, OpaqueFunction(function=actions)])
 
@@ -93,6 +104,28 @@ def describe(
 def judge_executables(names: str) -> tuple[str, ...]:
     """Executables of the judges in a list separated by commas."""
     return tuple(f"judge_{name.strip()}" for name in names.split(",") if name.strip())
+
+
+def _rviz(value: Arguments) -> Node | LogInfo:
+    """RViz with the configuration of this package, its topics moved to the namespace in use."""
+    try:
+        get_package_prefix("rviz2")
+    except PackageNotFoundError:
+        return LogInfo(msg="rviz:=true, but the package rviz2 is not installed: no RViz")
+    path = share_folder() / "config" / "harness_ros.rviz"
+    displays = yaml.safe_load(path.read_text())["Visualization Manager"]["Displays"]
+    topics = [display["Topic"]["Value"] for display in displays if "Topic" in display]
+    namespace = "/" + value("namespace").strip("/")
+    moved = [(topic, topic.replace(NAMESPACE, namespace.rstrip("/"), 1)) for topic in topics]
+    return Node(
+        package="rviz2",
+        executable="rviz2",
+        name="rviz",
+        arguments=["-d", str(path)],
+        remappings=moved if namespace != NAMESPACE else [],
+        parameters=[{"use_sim_time": value("use_sim_time") == "true"}],
+        output="screen",
+    )
 
 
 def _action(spec: NodeSpec, value: Arguments) -> Node:

@@ -31,12 +31,37 @@ def test_every_launch_argument_is_described_and_has_a_default(name: str) -> None
     path = share_folder() / "launch" / name
     description = get_launch_description_from_python_launch_file(str(path))
     arguments = description.get_launch_arguments()
-    assert {"config", "namespace", "use_sim_time", "judge", "log_level", "shm_profile"} <= {
-        argument.name for argument in arguments
-    }
+    assert {
+        *("config", "namespace", "use_sim_time", "judge", "log_level", "shm_profile", "rviz"),
+    } <= {argument.name for argument in arguments}
     for argument in arguments:
         assert len(argument.description) > 20, argument.name
         assert argument.default_value is not None, argument.name
+
+
+@pytest.mark.parametrize(("wanted", "installed"), [(False, True), (True, True), (True, False)])
+def test_rviz_starts_where_it_is_wanted_and_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wanted: bool, installed: bool
+) -> None:
+    from launch.actions import LogInfo
+    from launch_ros.actions import Node
+
+    from harness_ros.ros.launching import common_arguments, describe
+    from launch import LaunchContext
+
+    if installed:
+        index = tmp_path / "share" / "ament_index" / "resource_index" / "packages"
+        index.mkdir(parents=True)
+        (index / "rviz2").touch()
+    # Nothing but this package, and the other where it is wanted.
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"{share_folder().parents[1]}:{tmp_path}")
+    context = LaunchContext()
+    arguments = common_arguments("eval.yaml", use_sim_time=False)
+    for argument in arguments:
+        argument.execute(context)
+    context.launch_configurations["rviz"] = str(wanted).lower()
+    actions = describe(arguments, lambda _: []).entities[-1].execute(context)
+    assert [type(action) for action in actions] == ([Node] if installed else [LogInfo]) * wanted
 
 
 def test_demo_launch_runs_a_tool_to_its_verdict_and_ends_on_ctrl_c(tmp_path: Path) -> None:

@@ -74,6 +74,21 @@ def test_empty_effects_are_no_revision(graph):
     assert graph.apply(Effects(), "run-1", 5) == graph
 
 
+def test_the_run_that_last_changed_a_thing_is_known_of_each(graph):
+    after = graph.apply(PICK, "run-1", 10).apply(DROP, "run-2", 20)
+    assert after.changed_by == {
+        "red_block": "run-2",
+        "bin": "run-2",
+        "robot": "run-2",
+        "table": "run-1",
+    }
+
+
+def test_a_delete_of_what_does_not_hold_changes_nothing_of_a_thing(graph):
+    cleared = Effects(delete=(("inside", "*", "bin"), ("on", "red_block", "table")))
+    assert set(graph.apply(cleared, "run-1", 10).changed_by) == {"red_block", "table"}
+
+
 def test_the_order_of_relations_does_not_depend_on_the_order_of_adds(graph):
     adds = [("near", "robot", ref) for ref in REFS if ref != "robot"]
     texts = set()
@@ -169,17 +184,22 @@ def test_the_json_names_for_each_relation_the_run_and_its_stamp(graph):
                 "relation": "on",
                 "subject": "green_block",
                 "object": "table",
+                "source": "initial",
                 "run_id": "",
                 "stamp_ns": 0,
+                "confidence": 0.5,
             },
             {
                 "relation": "holding",
                 "subject": "robot",
                 "object": "red_block",
+                "source": "verdict",
                 "run_id": "run-1",
                 "stamp_ns": 10,
+                "confidence": 1.0,
             },
         ],
         "revision": 1,
+        "states": {},
     }
     assert text == json.dumps(told, sort_keys=True)

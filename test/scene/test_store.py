@@ -34,7 +34,7 @@ def configuration(**changes):
         "objects": {
             "red_block": {},
             "green_block": {},
-            "bin": {"relation": "inside"},
+            "bin": {"relation": "inside", "container": True},
             "shelf": {"relation": "on"},
             "hook": {"relation": "under"},
             "scale": {"relation": 7},
@@ -52,6 +52,7 @@ def configuration(**changes):
                 **tool,
                 "effects": {
                     "delete": [["holding", "robot", "{object}"]],
+                    "state": {"bin": "open"},
                     "add": [["{destination.relation}", "{object}", "{destination}"]],
                 },
             },
@@ -95,7 +96,9 @@ def move(number):
 def straight_fold(path, config=CONFIG):
     """The graph that the verdicts in the file lead to, found without a store."""
     graph = SceneGraph.initial(
-        {*config.objects, "robot", "table"}, [("on", block, "table") for block in BLOCKS]
+        {*config.objects, "robot", "table"},
+        [("on", block, "table") for block in BLOCKS],
+        containers=config.containers,
     )
     connection = sqlite3.connect(path)
     records = connection.execute("SELECT record FROM verdict ORDER BY position").fetchall()
@@ -252,6 +255,14 @@ def test_a_later_change_of_the_effects_does_not_change_the_past(ledger):
     assert SceneStore(ledger, configuration(tools=tools)).graph == store.graph
 
 
+def test_a_container_that_is_none_any_more_keeps_its_state_and_may_change_it(ledger):
+    ledger.record_verdict(verdict("run-1"))
+    ledger.record_verdict(verdict("run-2", tool="place"))
+    SceneStore(ledger, CONFIG).catch_up()
+    store = SceneStore(ledger, configuration(objects={**CONFIG.objects, "bin": {}}))
+    assert store.graph.state("bin").run_id == "run-2"
+
+
 def test_an_object_that_is_added_to_the_configuration_is_known_after_a_restart(ledger):
     ledger.record_verdict(verdict("run-1", arguments={"object": "blue_block"}))
     SceneStore(ledger, CONFIG)
@@ -282,6 +293,33 @@ def test_the_same_relations_in_the_configuration_do_not_warn(ledger):
     SceneStore(ledger, CONFIG)
     reordered = configuration(scene={"relations": CONFIG.scene.relations[::-1]})
     assert SceneStore(ledger, reordered).warning == ""
+
+
+def test_other_states_in_the_configuration_warn_and_take_effect_with_a_reset(ledger):
+    relations = CONFIG.scene.relations
+    SceneStore(ledger, CONFIG)
+    closed = configuration(scene={"relations": relations, "states": {"bin": "closed"}})
+    store = SceneStore(ledger, closed)
+    assert "scene/reset" in store.warning
+    store.reset()
+    assert store.warning == ""
+    assert store.graph.state("bin").state == "closed"
+    assert SceneStore(ledger, closed).warning == ""
+
+
+def test_a_success_that_reaches_into_a_closed_container_is_rejected_as_a_whole(path, ledger):
+    closed = configuration(
+        scene={"relations": [["inside", "red_block", "bin"]], "states": {"bin": "closed"}}
+    )
+    store = SceneStore(ledger, closed)
+    before = store.graph
+    ledger.record_verdict(verdict("run-1"))
+    (change,) = store.catch_up()
+    assert change.outcome is Outcome.REJECTED
+    assert change.reason == "'red_block' would be taken out of 'bin', which is closed"
+    assert store.graph == before
+    with Ledger(path) as again:
+        assert SceneStore(again, closed).graph == before
 
 
 def test_relations_to_begin_with_that_contradict_each_other_are_an_error(ledger):

@@ -56,6 +56,27 @@ def test_the_bin_region_is_a_little_smaller_than_the_bin(tabletop: EvaluationCon
     assert tabletop.objects[BIN]["top_region"] == pytest.approx(expected, abs=_ROUNDING)
 
 
+def test_what_the_markers_draw_is_where_the_physics_has_it(tabletop: EvaluationConfig) -> None:
+    g = GEOMETRY
+    for zone, (x, y) in g.zones.items():
+        assert tabletop.things[zone].pose == pytest.approx((x, y, 0.001))
+        assert tabletop.things[zone].size == pytest.approx(
+            (2 * g.zone_half, 2 * g.zone_half, 0.002)
+        )
+    bin_ = tabletop.things[BIN]
+    assert bin_.pose == pytest.approx((*g.bin_centre, g.bin_height / 2))
+    assert bin_.size == pytest.approx((2 * g.bin_half[0], 2 * g.bin_half[1], g.bin_height))
+    (x0, x1), (y0, y1) = g.table_x, g.table_y
+    table = tabletop.things["table"]
+    assert table.pose == pytest.approx(((x0 + x1) / 2, (y0 + y1) / 2, -g.table_thickness / 2))
+    assert table.size == pytest.approx((x1 - x0, y1 - y0, g.table_thickness))
+
+
+def test_the_bin_is_an_open_container(tabletop: EvaluationConfig) -> None:
+    assert tabletop.containers == {BIN}
+    assert tabletop.scene.states == {BIN: "open"}
+
+
 def test_the_table_region_ends_5_mm_inside_the_edge(tabletop: EvaluationConfig) -> None:
     (x0, x1), (y0, y1) = GEOMETRY.table_x, GEOMETRY.table_y
     centre = ((x0 + x1) / 2, (y0 + y1) / 2)
