@@ -47,6 +47,7 @@ class Kind(str, Enum):
     """Why a run has no judged outcome; `JUDGED` where a judge saw the outcome."""
 
     JUDGED = ""
+    """A judge saw that the post-condition does not hold."""
     INCONCLUSIVE = "inconclusive"
     """A judge looked at the Observation and could not tell."""
     OBSERVATION_UNAVAILABLE = "observation_unavailable"
@@ -62,6 +63,7 @@ class Kind(str, Enum):
     SEGMENT_BUDGET_EXHAUSTED = "segment_budget_exhausted"
     """The last segment that the budget allows still ended in `process`."""
     CANCELLED = "cancelled"
+    """The call was cancelled before there was anything to judge."""
     INTERRUPTED = "interrupted"
     """The evaluator was down while the evidence could be had."""
 
