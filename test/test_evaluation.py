@@ -107,6 +107,62 @@ def test_the_rule_of_capture_is_that_of_the_tool_in_nanoseconds():
     assert capture_rule(CONFIG, "push").settle_ns == 250_000_000
 
 
+def test_without_optional_sources_there_are_none_in_the_rule():
+    rule = capture_rule(CONFIG, "pick")
+    assert rule.optional == rule.standing == frozenset()
+    assert rule.optional_wait_ns == 300_000_000
+
+
+SCAN = {"topic": "scan", "type": "sensor_msgs/msg/LaserScan"}
+MIXED = EvaluationConfig.model_validate(
+    {
+        **CONFIG.model_dump(mode="json"),
+        "cameras": {
+            "front": {"topic": "front", "info_topic": "front/info"},
+            "top": {"topic": "top", "required": False, "info_topic": "top/info"},
+            "wrist": {"topic": "wrist", "required": False},
+        },
+        "signals": {
+            "width": {"topic": "w", "type": "std_msgs/msg/Float64", "field": "data"},
+            "force": {
+                "topic": "f",
+                "type": "std_msgs/msg/Float64",
+                "field": "data",
+                "required": False,
+            },
+        },
+        "clearance": {
+            "front": {**SCAN, "sector_deg": [-30, 30]},
+            "rear": {**SCAN, "sector_deg": [150, 210], "required": False},
+            "left": {**SCAN, "sector_deg": [60, 120]},
+        },
+        "capture": {"optional_wait_s": 0.125},
+        "tools": {
+            "drive": {
+                "post_condition": "It is there.",
+                "judge": "eye",
+                "cameras": ["top", "front"],
+                "signals": ["force", "width"],
+                "clearance": ["rear", "front"],
+            }
+        },
+    }
+)
+
+
+def test_the_rule_of_capture_names_what_is_optional_and_what_is_standing():
+    rule = capture_rule(MIXED, "drive")
+    assert rule.cameras == ("top", "front")
+    assert rule.matched == ("front",)
+    assert rule.signals == (
+        *("force", "width", "clearance.front", "clearance.rear"),
+        *("front.camera_info", "top.camera_info"),
+    )
+    assert rule.optional == {"top", "force", "clearance.rear", "top.camera_info"}
+    assert rule.standing == {"front.camera_info", "top.camera_info"}
+    assert rule.optional_wait_ns == 125_000_000
+
+
 # Verdicts
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from harness_ros.capture import distances, fields, images
-from harness_ros.capture.definitions import Definitions
+from harness_ros.capture.definitions import DefinitionError, Definitions
 from harness_ros.capture.sample import Sample, StampError, header_stamp
 from harness_ros.config import CameraConfig, DistanceConfig, SignalConfig, SourceConfig
 from harness_ros.contract import Calibration, HarnessError, Signal, View
@@ -64,7 +64,10 @@ class Decoder:
             DecodeError: the bytes are not such a message.
         """
         try:
+            self.definitions.find(message_type)
             return self.definitions.typestore.deserialize_cdr(cdr, message_type)
+        except DefinitionError as error:
+            raise DecodeError(f"{where}: {error}") from None
         except Exception as error:
             # The reader compiles code from definitions: on damaged bytes it raises what it likes.
             raise DecodeError(

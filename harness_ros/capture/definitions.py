@@ -18,6 +18,9 @@ from harness_ros.contract import HarnessError
 FieldDescription = tuple[Any, Any]
 """Node type and detail of a field, as rosbags parses it."""
 
+NOT_SUPPORTED = ("wstring", "wchar")
+"""Types of fields that the grammar of the reader takes for names of messages."""
+
 
 class DefinitionError(HarnessError):
     """A message type whose definition is not found, or cannot be read."""
@@ -48,8 +51,13 @@ class Definitions:
             types = _installed(name, needed_by)
             found.update(types)
             wanted += [(part, name) for part in _parts(types)]
-        if found:
+        if not found:
+            return
+        try:
             self.typestore.register(found)
+        except Exception as error:
+            # It runs code that it writes from the definitions, and raises what that raises.
+            raise DefinitionError(f"definitions of {', '.join(found)}: {error}") from error
 
     def fields(self, message_type: str) -> dict[str, FieldDescription]:
         """Fields of a type by name, in the order of the definition.
@@ -67,7 +75,7 @@ def is_array(field: FieldDescription) -> bool:
 
 
 def most_elements(field: FieldDescription) -> int | None:
-    """How many elements an array or a bounded sequence has at most; None where there is no limit."""
+    """How many elements an array or a bounded sequence may have; None where there is no limit."""
     return int(field[1][1]) or None if is_array(field) else None
 
 
@@ -86,7 +94,11 @@ def base_type_of(field: FieldDescription) -> str:
 
 
 def _installed(message_type: str, needed_by: str) -> dict[str, Any]:
-    package, kind, name = message_type.split("/")
+    package, kind, name = [*message_type.split("/"), "", ""][:3]
+    if not name:
+        raise DefinitionError(f"'{message_type}' is no message type; package/msg/Name is wanted")
+    if name in NOT_SUPPORTED:
+        raise DefinitionError(f"{needed_by} has a field of type {name}, which is not supported")
     looked_at = []
     for prefix in _prefixes():
         path = prefix / "share" / package / kind / f"{name}.msg"
@@ -96,12 +108,18 @@ def _installed(message_type: str, needed_by: str) -> dict[str, Any]:
                 return dict(get_types_from_msg(path.read_text(encoding="utf-8"), message_type))
             except Exception as error:
                 # The grammar of the reader raises what it likes on a damaged file.
-                raise DefinitionError(f"{path}: no message definition: {error}") from error
+                raise DefinitionError(f"{path}: no message definition{_from(error)}") from error
     reason = f" (needed by {needed_by})" if needed_by else ""
     places = ", ".join(looked_at) or "no prefix, AMENT_PREFIX_PATH is empty"
     raise DefinitionError(
         f"message type {message_type}{reason} is not installed; looked at {places}"
     )
+
+
+def _from(error: Exception) -> str:
+    """Where the reader gave up, as far as it says so: the fourth line of its text is that line."""
+    lines = str(error).splitlines()
+    return f" from '{lines[3].strip()}' on" if len(lines) > 3 else f": {' '.join(lines)}"
 
 
 def _prefixes() -> Iterator[Path]:

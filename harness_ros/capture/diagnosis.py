@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -90,26 +91,24 @@ def _of_lacking(session: CaptureSession, transports: Mapping[str, Transport]) ->
     first, last = session.window_ns
     for source in session.lacking:
         count, transport = session.counts[source], transports.get(source, Transport())
-        name = _named(session, source, transport)
         if count.rejected:
-            text = _no_evidence(count, name, transport)
+            text = _no_evidence(count, source, transport)
         elif count.received == 0:
             text = _silent(count, transport)
         else:
             text = _unusable(count, first, last)
-        yield "; ".join([f"{name}: {text}", *_slow(count, transport)])
+        yield "; ".join([f"{_named(session, source, transport)}: {text}", *_slow(count, transport)])
 
 
 def _of_matched(session: CaptureSession, transports: Mapping[str, Transport]) -> Iterator[str]:
     """Remarks on cameras that have frames, of which none fit."""
     for camera in session.rule.matched:
         count, transport = session.counts[camera], transports.get(camera, Transport())
-        name = _named(session, camera, transport)
         remarks = list(_slow(count, transport))
         if count.rejected:
-            remarks.insert(0, _no_evidence(count, name, transport))
+            remarks.insert(0, _no_evidence(count, camera, transport))
         if remarks:
-            yield f"{name}: {'; '.join(remarks)}"
+            yield f"{_named(session, camera, transport)}: {'; '.join(remarks)}"
 
 
 def _named(session: CaptureSession, source: str, transport: Transport) -> str:
@@ -129,9 +128,10 @@ def _times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
 
 
-def _no_evidence(count: SourceCount, name: str, transport: Transport) -> str:
-    # The reason begins with what is named already.
-    reason = count.rejected_reason.removeprefix(f"{name}: ").removeprefix(f"{transport.topic}: ")
+def _no_evidence(count: SourceCount, source: str, transport: Transport) -> str:
+    # What decodes says the source and its topic first, which are named already.
+    named = rf"[a-z ]+ '{re.escape(source)}' \(\S*\): |{re.escape(transport.topic)}: "
+    reason = re.sub(f"^({named})", "", count.rejected_reason)
     if count.rejected == 1:
         return f"1 message is no evidence: {reason}"
     return f"{count.rejected} messages are no evidence, the last one: {reason}"

@@ -17,6 +17,10 @@ from numpy.typing import NDArray
 
 from harness_ros.contract import HarnessError
 
+EDGE_RAD = 1e-5
+"""A beam this near to the edge of a sector lies in it: the angles of a scan are float32, and add
+up from beam to beam."""
+
 
 class DistanceError(HarnessError):
     """A message that holds no distance in the wanted direction."""
@@ -39,7 +43,7 @@ def from_scan(scan: Any, sector_deg: tuple[float, float]) -> float:
     angles = scan.angle_min + np.arange(len(ranges)) * scan.angle_increment
     low, high = (math.radians(edge) for edge in sector_deg)
     # A beam lies in the sector when it is no further than its width from its beginning.
-    inside = np.mod(angles - low + 1e-9, 2 * math.pi) <= high - low + 2e-9
+    inside = np.mod(angles - low + EDGE_RAD, 2 * math.pi) <= high - low + 2 * EDGE_RAD
     if not inside.any():
         raise DistanceError(
             f"no beam of the scan lies in {list(sector_deg)} degrees; it has {len(ranges)} from "

@@ -94,6 +94,8 @@ def read(message: Any, path: str) -> float:
         except AttributeError:
             raise FieldError(f"{path}: no field '{name}'") from None
         if index:
+            if not hasattr(value, "__len__"):
+                raise FieldError(f"{path}: '{name}' is no array, it has no [{index}]")
             position = int(index) if index.isdigit() else _place(holders, index, path)
             if position >= len(value):
                 raise FieldError(f"{path}: '{name}' has {len(value)} elements, [{index}] is none")

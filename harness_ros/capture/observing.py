@@ -15,6 +15,7 @@ from harness_ros.capture import decoding, images
 from harness_ros.capture.decoding import DecodeError, Decoder
 from harness_ros.capture.fields import FieldError, check
 from harness_ros.capture.images import ImageError
+from harness_ros.capture.images.layout import RawDecoder
 from harness_ros.capture.sample import NANOSECONDS, Sample
 from harness_ros.capture.session import CaptureSession, Selection
 from harness_ros.config import (
@@ -85,8 +86,8 @@ def check_sources(config: EvaluationConfig, decoder: Decoder) -> None:
         SourceError: the text lists key, value and what is allowed, a line each.
     """
     problems = []
+    known = [name for name, item in images.DECODERS.items() if isinstance(item, RawDecoder)]
     for name, camera in config.cameras.items():
-        known = images.DECODERS
         raw = camera.encoding is not None and camera.type != decoding.COMPRESSED_IMAGE
         if raw and camera.encoding not in known:
             problems.append(
@@ -177,7 +178,10 @@ class _Builder:
         ]
         spread, age = max(stamps) - min(stamps), min(stamps) - (run.ended_at_ns or 0)
         shown = [f"{item.name} {_finite(item.value)} {item.unit}".strip() for item in signals]
-        shown += [f"clearance {name} {_finite(metres)} m" for name, metres in distances.items()]
+        shown += [
+            f"clearance {name} " + (f"{metres:.4g} m" if math.isfinite(metres) else "free")
+            for name, metres in distances.items()
+        ]
         return Observation(
             run_id=run.run_id,
             captured_at_ns=max(stamps),
@@ -230,7 +234,7 @@ class _Builder:
         on_receipt = [
             sample.source
             for sample in (*selection.frames, *selection.signals)
-            if self._sources[sample.source].stamp == "receive"
+            if self._stamped_on_receipt(self._sources[sample.source])
         ]
         remarks = {
             "absent": list(selection.absent),
@@ -238,6 +242,9 @@ class _Builder:
             "notes": {name: list(lines) for name, lines in notes if lines},
         }
         return {key: value for key, value in remarks.items() if value}
+
+    def _stamped_on_receipt(self, source: SourceConfig) -> bool:
+        return source.stamp == "receive" or not self._decoder.has_header(message_type(source))
 
 
 def _clearance(distances: Mapping[str, float]) -> Clearance | None:

@@ -25,17 +25,27 @@ EVENTS = QoSProfile(
 )
 """`runs` and `verdicts`: nothing is lost, who comes late gets what was said before."""
 
+REQUESTS = QoSProfile(
+    history=HistoryPolicy.KEEP_LAST,
+    depth=1000,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.VOLATILE,
+)
+"""Services and the services of actions: the default depth is 10, and of more requests or answers
+at once the oldest are thrown away without a word."""
+
 LATEST = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """State: who comes late gets the last word."""
 
 
-def fitting(wanted: QosConfig, offered: Sequence[QoSProfile]) -> QoSProfile:
+def fitting(wanted: QosConfig, offered: Sequence[QoSProfile], standing: bool = False) -> QoSProfile:
     """The profile of a subscription to a sensor.
 
     Args:
         wanted: what the configuration says; where it says nothing, delivery is reliable if every
             publisher offers that, else best effort, which fits every publisher (REP 2003).
         offered: profiles of the publishers that are there now.
+        standing: what was published before counts too, where every publisher keeps it.
     """
     if wanted.reliability is not None:
         reliable = wanted.reliability == "reliable"
@@ -44,6 +54,8 @@ def fitting(wanted: QosConfig, offered: Sequence[QoSProfile]) -> QoSProfile:
             profile.reliability == ReliabilityPolicy.RELIABLE for profile in offered
         )
     kept = wanted.durability == "transient_local"
+    if standing and offered:
+        kept = all(profile.durability == DurabilityPolicy.TRANSIENT_LOCAL for profile in offered)
     return QoSProfile(
         history=HistoryPolicy.KEEP_LAST,
         depth=wanted.depth,

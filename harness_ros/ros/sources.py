@@ -22,7 +22,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from harness_ros.capture.counts import SourceCount
 from harness_ros.capture.decoding import Decoder
 from harness_ros.capture.diagnosis import Transport
-from harness_ros.capture.observing import message_type
+from harness_ros.capture.observing import InfoConfig, message_type
 from harness_ros.capture.sample import Sample, StampError
 from harness_ros.config import CameraConfig, SourceConfig
 from harness_ros.contract import HarnessError
@@ -141,7 +141,8 @@ class Sources:
     def _subscribe(self, name: str) -> None:
         config = self.configs[name]
         offers = self._node.get_publishers_info_by_topic(self.topic(name))
-        asked = qos.fitting(config.qos, [offer.qos_profile for offer in offers])
+        standing = isinstance(config, InfoConfig)
+        asked = qos.fitting(config.qos, [offer.qos_profile for offer in offers], standing)
         counts = self.counts[name]
 
         def on_lost(event: Any) -> None:

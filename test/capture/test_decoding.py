@@ -5,7 +5,18 @@ import random
 import cv2
 import numpy as np
 import pytest
-from rosbags.typesys import Stores, get_typestore
+from cdr_messages import (
+    COMPRESSED,
+    IMAGE,
+    JOINTS,
+    WRENCH,
+    a_compressed_image,
+    a_wrench,
+    an_image,
+    cdr,
+    joints,
+    make,
+)
 
 from harness_ros.capture.decoding import DecodeError, Decoder, signal, view
 from harness_ros.capture.definitions import DefinitionError
@@ -13,62 +24,7 @@ from harness_ros.capture.images import ImageError, decode
 from harness_ros.capture.sample import Sample
 from harness_ros.config import CameraConfig, SignalConfig, SourceConfig
 
-IMAGE = "sensor_msgs/msg/Image"
-COMPRESSED = "sensor_msgs/msg/CompressedImage"
-JOINTS = "sensor_msgs/msg/JointState"
-WRENCH = "geometry_msgs/msg/WrenchStamped"
-STORE = get_typestore(Stores.ROS2_JAZZY)
 BIG_AND_LITTLE = pytest.mark.parametrize("little", [True, False], ids=["little", "big"])
-
-
-def make(message_type, /, **fields):
-    return STORE.types[message_type](**fields)
-
-
-def header(stamp_ns=5_000_000_007, frame_id="camera_optical"):
-    seconds, nanoseconds = divmod(stamp_ns, 10**9)
-    stamp = make("builtin_interfaces/msg/Time", sec=seconds, nanosec=nanoseconds)
-    return make("std_msgs/msg/Header", stamp=stamp, frame_id=frame_id)
-
-
-def cdr(message, little=True):
-    return bytes(STORE.serialize_cdr(message, message.__msgtype__, little_endian=little))
-
-
-def an_image(stamp_ns=5_000_000_007, **changes):
-    fields = {
-        "header": header(stamp_ns),
-        "height": 2,
-        "width": 3,
-        "encoding": "rgb8",
-        "is_bigendian": 0,
-        "step": 10,
-        "data": np.arange(20, dtype=np.uint8),
-    }
-    return make(IMAGE, **{**fields, **changes})
-
-
-def a_compressed_image(data, image_format="jpeg"):
-    return make(
-        COMPRESSED, header=header(), format=image_format, data=np.frombuffer(data, np.uint8)
-    )
-
-
-def joints(position=(0.04, 0.5), stamp_ns=5_000_000_007):
-    return make(
-        JOINTS,
-        header=header(stamp_ns),
-        name=["left", "7"],
-        position=np.array(position, np.float64),
-        velocity=np.array([], np.float64),
-        effort=np.array([8.25], np.float64),
-    )
-
-
-def a_wrench(z):
-    vector = STORE.types["geometry_msgs/msg/Vector3"]
-    wrench = make("geometry_msgs/msg/Wrench", force=vector(1.0, 2.0, z), torque=vector(0, 0, 0))
-    return make(WRENCH, header=header(), wrench=wrench)
 
 
 @pytest.fixture

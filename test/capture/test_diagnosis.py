@@ -310,9 +310,9 @@ def test_what_names_the_source_already_does_not_name_it_twice():
     session = finished(cameras=(), signals=("width",))
     sample = Sample("width", FIRST, b"")
     session.add(sample)
-    session.reject(sample, "signal 'width' (/joints): no 'finger' in this message")
-    assert why(session, {"width": Transport(topic="/joints")}) == (
-        "signal 'width' (/joints): 1 message is no evidence: no 'finger' in this message"
+    session.reject(sample, "signal 'width' (joints): no 'finger' in this message")
+    assert why(session, {"width": Transport(topic="/robot/joints")}) == (
+        "signal 'width' (/robot/joints): 1 message is no evidence: no 'finger' in this message"
     )
 
 
@@ -343,10 +343,11 @@ def test_the_nearest_frames_of_three_cameras_are_told():
     )
 
 
-def test_frames_that_fit_and_came_too_far_apart_are_told_with_what_to_raise():
+@pytest.mark.parametrize("apart_ns", [0, RULE.slop_ns - 1])
+def test_frames_that_fit_and_came_too_far_apart_are_told_with_what_to_raise(apart_ns):
     session = finished(**TWO, queue_size=2)
-    feed(session, "front", *(FIRST + number * 100 * MS for number in range(10)))
-    feed(session, "top", FIRST)
+    feed(session, "front", *(FIRST + number * 200 * MS for number in range(10)))
+    feed(session, "top", FIRST + apart_ns)
     assert why_not(session) == (
         "frames of ['front', 'top'] within slop (0.05 s) of each other came, but never among the "
         "last 2 of each: one camera comes late, raise capture.queue_size"

@@ -127,7 +127,10 @@ def test_bytes_after_rvl_data_do_no_harm():
         ([0x4000_0000], "4 pixels of 3"),
         ([0x0300_0000], "a value outside of 1 to 65535"),
         ([0x0311_1111], "a value outside of 1 to 65535"),
-        ([0x03FF_FF72, 0x2000_0000], "a value outside of 1 to 65535"),
+        ([0x03EF_FFF3, 0x2200_0000], "a value outside of 1 to 65535"),
+        ([0x03EF_FFF3], "broken or cut off"),
+        # A number of more nibbles than any needs, though it is 0.
+        ([0x8888_8888, 0x8880_3222], "cut off: RVL data for 0 of 3 pixels"),
         ([0x0F7F_FFFF, 0x7FFF_FFFF], "broken or cut off"),
     ],
 )

@@ -3,6 +3,7 @@
 """Compressed messages that hold image files: what they are named, and what is in them."""
 
 import struct
+import time
 import tracemalloc
 import zlib
 
@@ -48,6 +49,17 @@ def noise():
 
 
 # Names
+
+
+def png_of(width, height, bits, colour, rows, *chunks):
+    def chunk(kind, data):
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
+
+    start = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, 0))
+    middle = b"".join(chunk(*item) for item in chunks) + chunk(b"IDAT", zlib.compress(rows))
+    return b"\x89PNG\r\n\x1a\n" + start + middle + chunk(b"IEND", b"")
 
 
 def encoded(codec, pixels):
@@ -143,6 +155,7 @@ def test_a_compressed_message_is_named_by_its_data_first_and_its_format_second(
         ("rgb8; compressedDepth rvl", DEPTH_RVL, ["'16UC1; compressedDepth rvl'"]),
         ("16UC1; compressedDepth", DEPTH_RVL, ["no PNG file after the header of 12 bytes"]),
         ("16UC1; png", PNG, ["3 channel(s) of 8 bits", "needs 1 of 16"]),
+        ("16UC1; png", png_of(1, 1, 16, 4, bytes(5)), ["4 channel(s) of 16 bits", "needs 1 of 16"]),
         ("16UC1; png", encoded("png", GREYS), ["1 channel(s) of 8 bits", "needs 1 of 16"]),
         ("mono16; png compressed ", PNG, ["3 channel(s) of 8 bits"]),
         ("bayer_rggb8; png compressed ", PNG, ["3 channel(s) of 8 bits", "needs 1 of 8"]),
@@ -263,17 +276,6 @@ def test_a_thumbnail_inside_a_jpeg_does_not_end_it(photograph):
         check(message("jpeg", cut))
 
 
-def png_of(width, height, bits, colour, rows, *chunks):
-    def chunk(kind, data):
-        return (
-            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-        )
-
-    start = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, bits, colour, 0, 0, 0))
-    middle = b"".join(chunk(*item) for item in chunks) + chunk(b"IDAT", zlib.compress(rows))
-    return b"\x89PNG\r\n\x1a\n" + start + middle + chunk(b"IEND", b"")
-
-
 def test_palettes_and_few_bits_in_png_are_read():
     palette = png_of(2, 1, 8, 3, b"\0\0\1", (b"PLTE", b"\x0a\x14\x1e\xff\xfe\xfd"))
     same(decode(view("png", palette)), np.array([[[10, 20, 30], [255, 254, 253]]], np.uint8))
@@ -290,6 +292,58 @@ def test_a_file_that_is_cut_off_is_refused_by_its_header_alone(noise, codec, par
     for function in (check, decode):
         with pytest.raises(ImageError, match=r"the file is cut off|neither JPEG"):
             function(view(codec, data[: int(len(data) * part)]))
+
+
+@pytest.mark.parametrize("codec", ["jpeg", "png"])
+def test_a_file_without_its_last_byte_is_cut_off(noise, codec):
+    data = encoded(codec, noise)
+    check(view(codec, data))
+    with pytest.raises(ImageError, match="cut off"):
+        check(view(codec, data[:-1]))
+
+
+def tiff_of(fields, pixels=b"", order="<"):
+    """A TIFF file whose directory comes before its pixels; fields are tag: number."""
+    entries = [struct.pack(f"{order}HHII", tag, 4, 1, value) for tag, value in fields]
+    start = (b"II" if order == "<" else b"MM") + struct.pack(f"{order}HI", 42, 8)
+    return start + struct.pack(f"{order}H", len(fields)) + b"".join(entries) + bytes(4) + pixels
+
+
+def grey_tiff(order="<", **changes):
+    # Width, height, bits, no compression, black is zero, one channel, one strip.
+    fields = {256: 3, 257: 2, 258: 8, 259: 1, 262: 1, 273: 0, 277: 1, 278: 2, 279: 6}
+    fields |= {int(tag[1:]): value for tag, value in changes.items()}
+    fields[273] = 8 + 2 + 12 * len(fields) + 4
+    return tiff_of(list(fields.items()), GREYS.tobytes(), order)
+
+
+@pytest.mark.parametrize("order", "<>")
+def test_a_tiff_whose_pixels_come_last_is_read_and_refused_without_them(order):
+    same(decode(view("tiff", grey_tiff(order))), GREYS)
+    for function in (check, decode):
+        with pytest.raises(ImageError, match="cut off: pixels up to byte 128 are missing"):
+            function(view("tiff", grey_tiff(order)[:-1]))
+
+
+def test_a_tiff_of_integers_of_32_bits_is_no_depth_in_metres():
+    data = grey_tiff(t258=32, t339=2, t279=24) + bytes(18)
+    check(view("32FC1; tiff", data))
+    with pytest.raises(ImageError, match=r"int32|broken"):
+        decode(view("32FC1; tiff", data))
+
+
+def test_a_tiff_of_huge_tiles_is_refused_however_small_its_image_is():
+    with pytest.raises(ImageError, match="more than"):
+        check(view("tiff", grey_tiff(t322=2**16, t323=2**16)))
+
+
+def test_a_tiff_that_repeats_a_large_field_is_read_in_no_time():
+    entry = struct.pack("<HHII", 273, 1, 500_000, 8)
+    data = b"II*\0" + struct.pack("<IH", 8, 60_000) + entry * 60_000
+    began = time.perf_counter()
+    with pytest.raises(ImageError):
+        check(view("tiff", data))
+    assert time.perf_counter() - began < 2
 
 
 @pytest.mark.parametrize("codec", CODECS)

@@ -15,7 +15,6 @@ MOST_SCANS = 64
 """A progressive file goes over the whole image once a scan; real ones have about ten."""
 
 _MARKER = re.compile(rb"\xff[^\x00\xff]")
-_MARKER_AFTER_SCAN = re.compile(rb"\xff[^\x00\xd0-\xd7\xff]")
 _END, _SCAN = 0xD9, 0xDA
 _WITHOUT_LENGTH = {0x01, *range(0xD0, 0xD9)}
 _FRAMES = set(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
@@ -46,8 +45,7 @@ def header(data: bytes) -> FileHeader:
             bits, height, width, components = struct.unpack_from(">BHHB", data, position + 2)
             frame = width, height, components, bits
         scans += code == _SCAN
-        after = _MARKER_AFTER_SCAN if code == _SCAN else _MARKER
-        marker = after.search(data, position + length)
+        marker = _MARKER.search(data, position + length)
     raise FileError(f"{CUT_OFF}: its end (ff d9) is missing")
 
 

@@ -35,7 +35,7 @@ def header(data: bytes) -> FileHeader:
     end = position + 12 + length
     if end > len(data):
         raise FileError(f"{CUT_OFF}: its end (IEND) is missing")
-    return FileHeader(width, height, _CHANNELS[colour], max(bits, 8), end)
+    return FileHeader(width, height, _CHANNELS[colour], bits, end)
 
 
 def _chunk(data: bytes, position: int) -> tuple[int, bytes]:

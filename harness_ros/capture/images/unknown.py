@@ -15,6 +15,9 @@ _OVERRIDE = "set 'encoding:' of the camera to what they are"
 
 def explain(encoding: str, known: Collection[str]) -> str:
     """Why an encoding is not decoded, and what would be right."""
+    for name in known:
+        if name.lower() == encoding.lower():
+            return f"unknown encoding; it is spelt '{name}'"
     pixels, separator, codec = encoding.partition("; ")
     matrix = _MATRIX.fullmatch(pixels)
     if separator and codec == "jpeg" and matrix:

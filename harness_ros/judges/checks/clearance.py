@@ -8,8 +8,8 @@ import math
 from typing import Literal
 
 from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
 
+from harness_ros.judges.checks.bounds import check_bounds, wanted, within
 from harness_ros.judges.checks.observed import CannotTell, Observed
 from harness_ros.judges.checks.registry import CheckParameters, Finding, check
 
@@ -26,12 +26,7 @@ class ClearanceParameters(CheckParameters):
 
     @model_validator(mode="after")
     def _bounds(self) -> ClearanceParameters:
-        if self.min is None and self.max is None:
-            raise PydanticCustomError("bounds", "`min` or `max` or both are wanted, none is given")
-        if self.min is not None and self.max is not None and self.min > self.max:
-            raise PydanticCustomError(
-                "bounds", "min {min} is greater than max {max}", {"min": self.min, "max": self.max}
-            )
+        check_bounds(self.min, self.max)
         return self
 
     def clearance(self) -> frozenset[str]:
@@ -47,16 +42,6 @@ def clearance(parameters: ClearanceParameters, observed: Observed) -> Finding:
     if math.isnan(metres):
         raise CannotTell(f"the observation has no distance to the {parameters.direction}")
     low, high = parameters.min, parameters.max
-    shown = "free" if math.isinf(metres) else f"{metres:.3f} m"
-    wanted = " and ".join(
-        text
-        for text in (
-            "" if low is None else f"at least {low:g} m",
-            "" if high is None else f"at most {high:g} m",
-        )
-        if text
-    )
-    return Finding(
-        holds=(low is None or metres >= low) and (high is None or metres <= high),
-        evidence=f"clearance to the {parameters.direction} {shown}, {wanted} wanted",
-    )
+    seen = "free" if math.isinf(metres) else f"{metres:.3f} m"
+    text = f"clearance to the {parameters.direction} {seen}, {wanted(low, high, 'm')} wanted"
+    return Finding(holds=within(metres, low, high), evidence=text)

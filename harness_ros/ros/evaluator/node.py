@@ -211,10 +211,8 @@ class Evaluator(Node):
         opened.phase = Phase.CAPTURING
         opened.deadline = time.monotonic() + self._config.capture.timeout_s
         self._judge_when_complete(opened)
-        if (
-            opened.phase is Phase.CAPTURING
-            and self.get_clock().now().nanoseconds > opened.capture.window_ns[1]
-        ):
+        late = self._now_ns() > opened.capture.window_ns[1]
+        if opened.phase is Phase.CAPTURING and late and not opened.was_there():
             self._give(
                 opened.run,
                 Kind.INTERRUPTED,

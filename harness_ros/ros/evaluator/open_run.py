@@ -38,6 +38,8 @@ class OpenRun:
     deadline: float
     """On the steady clock, of the present phase."""
     clock: ClockWatch
+    armed_at: float = field(default_factory=time.monotonic)
+    """On the steady clock."""
     phase: Phase = Phase.ARMED
     resumed: bool = False
     """Taken up again after a restart."""
@@ -48,6 +50,12 @@ class OpenRun:
     kept: bool = False
     """The Observation is in the ledger, or on its way."""
     question: Question | None = None
+
+    def was_there(self) -> bool:
+        """Whether this evaluator was armed for as long as the run took, whatever its stamps say."""
+        lasted_s = ((self.run.ended_at_ns or 0) - self.run.started_at_ns) / NANOSECONDS
+        armed_s = time.monotonic() - self.armed_at
+        return not self.resumed and armed_s > max(lasted_s - CLOCK_JUMP_S, CLOCK_JUMP_S / 10)
 
     @property
     def sources(self) -> tuple[str, ...]:
