@@ -43,13 +43,59 @@ def check(
     config: Annotated[Path, typer.Argument(help="An eval.yaml.")],
 ) -> None:
     """Check an eval.yaml and show its post-conditions."""
+    from harness_ros.capture.decoding import Decoder
+    from harness_ros.capture.observing import check_sources
     from harness_ros.config import load
 
     loaded = load(config)
+    check_sources(loaded, Decoder())
     for name, tool in loaded.tools.items():
         segments = f", {tool.segments} segments" if tool.segments > 1 else ""
         print(f"{name} (judge {tool.judge}{segments}): {tool.post_condition}")
     print(f"criteria {loaded.criteria_hash}")
+
+
+Bag = Annotated[Path | None, typer.Option(help="A rosbag2 folder, or an .mcap or .db3 file.")]
+LedgerFile = Annotated[Path | None, typer.Option("--ledger", help="The ledger of an evaluator.")]
+RunId = Annotated[str | None, typer.Option("--run", help="Id of a run, or how it begins.")]
+Config = Annotated[Path | None, typer.Option(help="An eval.yaml.")]
+
+
+@app.command()
+def explain(
+    bag: Bag = None,
+    ledger: LedgerFile = None,
+    run: RunId = None,
+    config: Config = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The picture (PNG); explain_<run>.png by default.")
+    ] = None,
+) -> None:
+    """Judge a recorded run by an eval.yaml as it is now, and draw what its checks see.
+
+    Without --run the runs are listed.
+    """
+    from harness_ros.explaining.command import explain_command
+
+    explain_command(bag, ledger, run, config, out)
+
+
+@app.command()
+def reference(
+    run: Annotated[str, typer.Option("--run", help="Id of a run, or how it begins.")],
+    view: Annotated[str, typer.Option(help="Name of the view: a key under `cameras`.")],
+    out: Annotated[Path, typer.Option(help="The picture: .png or .jpg.")],
+    bag: Bag = None,
+    ledger: LedgerFile = None,
+    config: Config = None,
+    region: Annotated[
+        str, typer.Option(help="x_min,y_min,x_max,y_max in fractions of width and height.")
+    ] = "0,0,1,1",
+) -> None:
+    """Store a picture for the checks `template` and `changed` from a recorded run."""
+    from harness_ros.explaining.command import reference_command
+
+    reference_command(bag, ledger, run, config, view, out, region)
 
 
 @app.command()

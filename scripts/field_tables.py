@@ -97,7 +97,8 @@ def _models(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
     wanted: list[Any] = [model]
     while wanted:
         item = wanted.pop()
-        if isinstance(item, type) and issubclass(item, BaseModel):
+        # In Python 3.10 `tuple[int]` is a type too.
+        if isinstance(item, type) and not get_args(item) and issubclass(item, BaseModel):
             if item.__name__ not in found:
                 found[item.__name__] = item
                 wanted += [field.annotation for field in item.model_fields.values()]

@@ -14,10 +14,11 @@ PACKAGE = ROOT / "harness_ros"
 
 LAYERS = [
     {"contract"},
-    {"placeholders"},
+    {"placeholders", "messages"},
     {"config", "capture", "judges", "scene", "sidecar", "ledger"},
     {"evaluation"},
     {"bag"},
+    {"explaining", "grading"},
     {"ros", "sim"},
     {"cli"},
 ]

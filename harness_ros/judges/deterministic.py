@@ -109,7 +109,7 @@ class _Findings:
     def of(self, check: Check) -> Finding:
         key = repr(check)
         if key not in self._found:
-            self._found[key] = self._evaluate(check)
+            self._found[key] = measure(check, self._observed)
         return self._found[key]
 
     def holds_of(self, node: Node) -> bool | None:
@@ -122,17 +122,19 @@ class _Findings:
         """The evidence of the checks in their order, each line once."""
         return tuple(dict.fromkeys(self.of(check).evidence for check in checks))
 
-    def _evaluate(self, check: Check) -> Finding:
-        try:
-            finding = CHECKS[check.name].function(check.parameters, self._observed)
-            if not isinstance(finding, Finding):
-                raise TypeError(f"a Finding is wanted, the check returned {finding!r}")
-        except HarnessError as error:
-            return _cannot_tell(check, str(error))
-        except Exception as error:
-            # A check may be anybody's code; whatever it raises must not end the evaluation.
-            return _cannot_tell(check, f"{type(error).__name__}: {error}")
-        return finding
+
+def measure(check: Check, observed: Observed) -> Finding:
+    """What a check finds; whatever keeps it from measuring is a Finding that cannot be told."""
+    try:
+        finding = CHECKS[check.name].function(check.parameters, observed)
+        if not isinstance(finding, Finding):
+            raise TypeError(f"a Finding is wanted, the check returned {finding!r}")
+    except HarnessError as error:
+        return _cannot_tell(check, str(error))
+    except Exception as error:
+        # A check may be anybody's code; whatever it raises must not end the evaluation.
+        return _cannot_tell(check, f"{type(error).__name__}: {error}")
+    return finding
 
 
 def _cannot_tell(check: Check, problem: str) -> Finding:

@@ -26,6 +26,9 @@ class Marker(NamedTuple):
     """Centre, in fractions of the height."""
     side_px: float
     """Mean length of its four sides in pixels of the image that was given."""
+    corners: tuple[tuple[float, float], ...] = ()
+    """(x, y) of its corners in pixels of the image that was given: top left, top right, bottom
+    right, bottom left of the marker as printed. The middle of a pixel has whole coordinates."""
 
 
 def find_markers(image: NDArray[Any], dictionary: str, scale: int = 1) -> tuple[Marker, ...]:
@@ -48,8 +51,12 @@ def find_markers(image: NDArray[Any], dictionary: str, scale: int = 1) -> tuple[
         points = np.asarray(quad, np.float64).reshape(4, 2)
         side = float(np.linalg.norm(points - np.roll(points, 1, axis=0), axis=1).mean())
         # The middle of a pixel has whole coordinates, its left edge lies half a pixel before.
-        x, y = (points.mean(axis=0) + 0.5) / scale
-        found.append(Marker(int(number), float(x) / width, float(y) / height, side / scale))
+        points = (points + 0.5) / scale
+        x, y = points.mean(axis=0)
+        corners = tuple((float(corner[0]) - 0.5, float(corner[1]) - 0.5) for corner in points)
+        found.append(
+            Marker(int(number), float(x) / width, float(y) / height, side / scale, corners)
+        )
     return tuple(sorted(_each_once(found, width, height)))
 
 
@@ -78,11 +85,11 @@ def _detector(dictionary: str, longest_px: int) -> Callable[[Any], Any]:
     parameters.minMarkerPerimeterRate = min(
         parameters.minMarkerPerimeterRate, 4 * SMALLEST_SIDE_PX / longest_px
     )
+    # Of two outlines closer than this, versions before 4.9 keep the larger alone: that of the paper
+    # which a marker is printed on, and not the marker.
+    parameters.minMarkerDistanceRate = 0.005
     if current:
         detector = aruco.ArucoDetector(aruco.getPredefinedDictionary(number), parameters)
         return lambda grey: detector.detectMarkers(grey)[:2]
-    # Of two outlines closer than this, old versions keep the larger alone: that of the paper which
-    # a marker is printed on, and not the marker.
-    parameters.minMarkerDistanceRate = 0.005
     predefined = aruco.Dictionary_get(number)
     return lambda grey: aruco.detectMarkers(grey, predefined, parameters=parameters)[:2]

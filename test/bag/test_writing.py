@@ -22,7 +22,10 @@ from harness_ros.bag import definitions
 from harness_ros.bag.definitions import DefinitionError, typestore
 from harness_ros.bag.writing import BagWriteError, BagWriter
 
-MESSAGES = ("Observation", "Signal", "ToolRun", "Verdict", "View")
+MESSAGES = (
+    *("ObjectPose", "Observation", "Relation", "SceneUpdate"),
+    *("Signal", "ToolRun", "Verdict", "View"),
+)
 TOOL_RUN, VERDICT = "harness_ros/msg/ToolRun", "harness_ros/msg/Verdict"
 IMAGE = "sensor_msgs/msg/Image"
 STORE = typestore()

@@ -2,14 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Observations for judges: markers drawn into images, frames and signals put together."""
 
+import importlib.util
+from pathlib import Path
+
 import cv2
 import numpy as np
 import pytest
 
 from harness_ros.contract import Observation, Signal, View
-from harness_ros.judges.checks import registry
+from harness_ros.judges.checks import Observed, registry
+from harness_ros.judges.criterion import Criterion
+from harness_ros.judges.deterministic import measure
 
 APRILTAG = "DICT_APRILTAG_36h11"
+SCENES = Path(__file__).parents[2] / "scripts" / "check_scenes.py"
 
 
 def _marker(number, side, dictionary):
@@ -23,10 +29,32 @@ def _marker(number, side, dictionary):
 @pytest.fixture(autouse=True)
 def checks_as_they_were():
     """What a test registers is gone with it."""
-    before = dict(registry._checks)
+    kept = [(table, dict(table)) for table in (registry._checks, registry._drawings)]
     yield
-    registry._checks.clear()
-    registry._checks.update(before)
+    for table, before in kept:
+        table.clear()
+        table.update(before)
+
+
+@pytest.fixture(scope="session")
+def scenes():
+    """The module with the drawn scenes of docs/checks.md: markers in space, depth, references."""
+    spec = importlib.util.spec_from_file_location("check_scenes", SCENES)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def find():
+    """find(check, observation, **parameters) -> what the check finds, as a judge has it."""
+
+    def measured(name, observation, /, **parameters):
+        node = {"success": {name: parameters}}
+        (check,) = Criterion.model_validate(node).checks()
+        return measure(check, Observed(observation))
+
+    return measured
 
 
 @pytest.fixture

@@ -9,15 +9,18 @@ from harness_ros.judges.checks.observed import CannotTell, Observed
 from harness_ros.judges.checks.region import WHOLE_IMAGE, Rectangle, Region
 from harness_ros.judges.checks.registry import (
     CHECKS,
+    DRAWINGS,
     CheckError,
     CheckParameters,
     Finding,
     ViewParameters,
     check,
+    draws,
 )
 
 __all__ = [
     "CHECKS",
+    "DRAWINGS",
     "WHOLE_IMAGE",
     "CannotTell",
     "CheckError",
@@ -28,6 +31,7 @@ __all__ = [
     "Region",
     "ViewParameters",
     "check",
+    "draws",
 ]
 
 for _module in pkgutil.iter_modules(__path__):

@@ -4,15 +4,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from harness_ros.contract import Record
 from harness_ros.judges.checks.observed import CannotTell, Observed
-from harness_ros.judges.checks.registry import Finding, ViewParameters, check
+from harness_ros.judges.checks.registry import Finding, ViewParameters, check, draws
+
+if TYPE_CHECKING:
+    from harness_ros.judges.drawing import Canvas
 
 Hue = Annotated[int, Field(ge=0, le=180)]
 Byte = Annotated[int, Field(ge=0, le=255)]
@@ -67,17 +71,7 @@ class ColourParameters(ViewParameters):
 @check("colour", ColourParameters)
 def colour(parameters: ColourParameters, observed: Observed) -> Finding:
     """Whether the fraction of the region's pixels with the colour lies within its bounds."""
-    image = observed.image(parameters.view)
-    if image.ndim != 3:
-        raise CannotTell(f"view '{parameters.view}' has no colour")
-    # Loading a configuration imports this module and needs no OpenCV.
-    import cv2
-
-    hsv = cv2.cvtColor(np.ascontiguousarray(parameters.region.crop(image)), cv2.COLOR_RGB2HSV)
-    covered = np.zeros(hsv.shape[:2], bool)
-    for box in parameters.ranges:
-        covered |= cv2.inRange(hsv, np.array(box.low), np.array(box.high)) > 0
-    fraction = float(covered.mean())
+    fraction = float(_covered(parameters, observed).mean())
     least, most = parameters.min_fraction, parameters.max_fraction
     wanted = f"at least {least:.6g}" if most is None else f"{least:.6g} to {most:.6g}"
     return Finding(
@@ -85,3 +79,24 @@ def colour(parameters: ColourParameters, observed: Observed) -> Finding:
         evidence=f"colour covers {fraction:.3g} of region {parameters.region} in "
         f"{parameters.view}, {wanted} wanted",
     )
+
+
+@draws("colour")
+def draw_colour(parameters: ColourParameters, observed: Observed, canvas: Canvas) -> None:
+    """Stripes over the pixels that have the colour."""
+    canvas.shade(_covered(parameters, observed), parameters.region)
+
+
+def _covered(parameters: ColourParameters, observed: Observed) -> NDArray[np.bool_]:
+    """Which pixels of the region have the colour, (H, W)."""
+    image = observed.image(parameters.view)
+    if image.ndim != 3:
+        raise CannotTell(f"view '{parameters.view}' has no colour")
+    # Loading a configuration imports this module and needs no OpenCV.
+    import cv2
+
+    hsv = cv2.cvtColor(np.ascontiguousarray(parameters.region.crop(image)), cv2.COLOR_RGB2HSV)
+    covered = np.zeros(hsv.shape[:2], np.bool_)
+    for box in parameters.ranges:
+        covered |= cv2.inRange(hsv, np.array(box.low), np.array(box.high)) > 0
+    return covered

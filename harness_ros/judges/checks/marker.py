@@ -4,17 +4,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
+import numpy as np
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from harness_ros.judges.checks.observed import CannotTell, Observed
-from harness_ros.judges.checks.registry import Finding, ViewParameters, check
+from harness_ros.judges.checks.registry import Finding, ViewParameters, check, draws
 
 if TYPE_CHECKING:
+    from harness_ros.judges.drawing import Canvas
     from harness_ros.judges.markers import Marker
+
+SEEN = (0, 205, 255)
+"""RGB of the wanted marker's outline; whether its place is right, the colour of the region says."""
+OTHER = (205, 205, 210)
+"""RGB of markers that are seen and not asked for."""
 
 DICTIONARY_SIZES = {
     "DICT_ARUCO_ORIGINAL": 1024,
@@ -38,12 +46,27 @@ def _known_dictionary(name: str) -> str:
     return name
 
 
+Dictionary = Annotated[str, AfterValidator(_known_dictionary)]
+"""Name of a dictionary of OpenCV."""
+
+
+def check_id(number: int, dictionary: str) -> None:
+    """Raises a PydanticCustomError where the dictionary has no such marker."""
+    size = DICTIONARY_SIZES[dictionary]
+    if number >= size:
+        raise PydanticCustomError(
+            "marker_id",
+            "id {id} is not in {dictionary}, which has 0 to {last}",
+            {"id": number, "dictionary": dictionary, "last": size - 1},
+        )
+
+
 class MarkerParameters(ViewParameters):
     """Which marker is wanted where: its centre, inside the region."""
 
     id: int = Field(ge=0)
     """Number of the marker in its dictionary."""
-    dictionary: Annotated[str, AfterValidator(_known_dictionary)] = "DICT_APRILTAG_36h11"
+    dictionary: Dictionary = "DICT_APRILTAG_36h11"
     """Name of an OpenCV dictionary."""
     unseen: Literal["unknown", "does_not_hold"] = "unknown"
     """What it means when the marker is not seen at all: it may be hidden, or it must be gone."""
@@ -52,13 +75,7 @@ class MarkerParameters(ViewParameters):
 
     @model_validator(mode="after")
     def _id_in_dictionary(self) -> MarkerParameters:
-        size = DICTIONARY_SIZES[self.dictionary]
-        if self.id >= size:
-            raise PydanticCustomError(
-                "marker_id",
-                "id {id} is not in {dictionary}, which has 0 to {last}",
-                {"id": self.id, "dictionary": self.dictionary, "last": size - 1},
-            )
+        check_id(self.id, self.dictionary)
         return self
 
 
@@ -69,7 +86,7 @@ def marker(parameters: MarkerParameters, observed: Observed) -> Finding:
     It cannot be told when the marker is seen inside and outside: one of the two is a copy.
     """
     name, region = f"marker {parameters.id}", parameters.region
-    sightings = _sightings(parameters, observed)
+    sightings = sightings_of(observed, parameters.view, parameters.dictionary, parameters.id)
     if not sightings:
         if parameters.unseen == "does_not_hold":
             return Finding(holds=False, evidence=f"{name} not seen in {parameters.view}")
@@ -94,19 +111,46 @@ def marker(parameters: MarkerParameters, observed: Observed) -> Finding:
     return Finding(holds=True in inside, evidence=f"{seen_at}, {where} {region}")
 
 
-def _sightings(parameters: MarkerParameters, observed: Observed) -> list[Marker]:
-    """Each place where the wanted marker is seen."""
-    image = observed.image(parameters.view)
+def find_in_view(observed: Observed, view: str, dictionary: str) -> Iterator[tuple[Marker, ...]]:
+    """The markers of a view, found in the image as it is, then in the image enlarged.
+
+    Each is looked for once in an evaluation, and not before it is asked for.
+
+    Raises:
+        CannotTell: the view holds depth, or is not there.
+    """
+    image = observed.image(view)
     if image.dtype != "uint8":
-        raise CannotTell(f"view '{parameters.view}' holds depth, a marker needs colour or grey")
+        raise CannotTell(f"view '{view}' holds depth, a marker needs colour or grey")
     # Loading a configuration imports this module and needs no OpenCV.
     from harness_ros.judges import markers
 
-    view, dictionary = parameters.view, parameters.dictionary
     for scale in (1, 2):
         search = partial(markers.find_markers, image, dictionary, scale)
-        found = observed.once(("markers", view, dictionary, scale), search)
-        sightings = [sighting for sighting in found if sighting.id == parameters.id]
+        yield observed.once(("markers", view, dictionary, scale), search)
+
+
+def sightings_of(observed: Observed, view: str, dictionary: str, number: int) -> list[Marker]:
+    """Each place where a marker is seen in a view; in the enlarged image where there is none else.
+
+    Raises:
+        CannotTell: the view holds depth, or is not there.
+    """
+    for found in find_in_view(observed, view, dictionary):
+        sightings = [sighting for sighting in found if sighting.id == number]
         if sightings:
             return sightings
     return []
+
+
+@draws("marker")
+def draw_marker(parameters: MarkerParameters, observed: Observed, canvas: Canvas) -> None:
+    """The outline and id of every marker that is seen, and the centre of the wanted one."""
+    view, dictionary = parameters.view, parameters.dictionary
+    wanted = sightings_of(observed, view, dictionary, parameters.id)
+    for marker in next(find_in_view(observed, view, dictionary)):
+        if marker.id != parameters.id:
+            canvas.faint_outline(marker.corners, f"id {marker.id}", OTHER)
+    for marker in wanted:
+        canvas.outline(marker.corners, f"id {marker.id}", SEEN)
+        canvas.cross(np.mean(marker.corners, axis=0), SEEN)

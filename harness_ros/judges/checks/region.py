@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -32,10 +32,15 @@ class Rectangle(NamedTuple):
 
     def crop(self, image: NDArray[_Item]) -> NDArray[_Item]:
         """The pixels of an image (H, W, ...) that the rectangle touches; never none."""
-        height, width = image.shape[:2]
-        rows = slice(_first(self.y_min, height), _last(self.y_max, height))
-        columns = slice(_first(self.x_min, width), _last(self.x_max, width))
-        return image[rows, columns]
+        return image[self.pixels(image.shape)]
+
+    def pixels(self, shape: tuple[int, ...]) -> tuple[slice, slice]:
+        """The rows and columns that it touches of an image of this shape (H, W, ...)."""
+        height, width = shape[:2]
+        return (
+            slice(_first(self.y_min, height), _last(self.y_max, height)),
+            slice(_first(self.x_min, width), _last(self.x_max, width)),
+        )
 
     def __str__(self) -> str:
         return f"[{', '.join(f'{edge:.2f}' for edge in self)}]"
@@ -65,7 +70,11 @@ def _ordered(region: Rectangle) -> Rectangle:
     return region
 
 
-Region = Annotated[Rectangle, AfterValidator(_ordered)]
+Region = Annotated[
+    Rectangle,
+    AfterValidator(_ordered),
+    WithJsonSchema({"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 1}}),
+]
 """A rectangle that is not empty; [x_min, y_min, x_max, y_max] in YAML and JSON."""
 
 WHOLE_IMAGE = Rectangle(0.0, 0.0, 1.0, 1.0)

@@ -1,0 +1,259 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Recorded runs and what was seen after each, as the evaluator would have seen it live.
+
+A bag holds the topics `runs` and `verdicts` of a namespace, and the cameras and signals that
+eval.yaml names. Only the messages of one run are read for it, and only until its evidence is
+complete.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from harness_ros import evaluation
+from harness_ros.bag.storage import BagReadError, Recorded, Storage
+from harness_ros.capture import observing
+from harness_ros.capture.decoding import DecodeError, Decoder
+from harness_ros.capture.definitions import Definitions
+from harness_ros.capture.diagnosis import why_not
+from harness_ros.capture.sample import NANOSECONDS, Sample, StampError
+from harness_ros.capture.session import CaptureSession
+from harness_ros.config import EvaluationConfig
+from harness_ros.contract import HarnessError, Observation, Run, Verdict
+from harness_ros.messages import run_from_message, verdict_from_message
+
+TOOL_RUN, VERDICT = "harness_ros/msg/ToolRun", "harness_ros/msg/Verdict"
+LATENESS_NS = 1 * NANOSECONDS
+"""Messages that are recorded later than this after the window of evidence are not looked at."""
+STANDING_STEPS_S = (2, 20, 200)
+"""How far before a run a standing message is looked for, before the whole bag is."""
+
+
+class NoObservationError(HarnessError):
+    """A run without enough evidence in the bag; the text says what is missing."""
+
+
+@dataclass(frozen=True)
+class RecordedRun:
+    """A run as a bag has it."""
+
+    run: Run
+    topic: str
+    """Of its ToolRun messages; relative names of eval.yaml are resolved in its namespace."""
+    armed_ns: int
+    """Time of recording from which on the evaluator would have listened."""
+    finished_ns: int | None = None
+    """Time of recording of the message that it had ended."""
+    verdict: Verdict | None = None
+    """What was said of it when it was recorded."""
+
+    def resolved(self, topic: str) -> str:
+        """Absolute name of a topic of eval.yaml."""
+        return topic if topic.startswith("/") else f"{self.topic.rpartition('/')[0]}/{topic}"
+
+
+class Bag:
+    """Runs in a bag; also a context manager that closes itself.
+
+    Args:
+        path: a rosbag2 folder, or an .mcap or .db3 file.
+
+    Raises:
+        BagReadError: it cannot be read. Every method raises it where the files are damaged.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self._storage = Storage(self.path)
+        self.unreadable: list[str] = []
+        """What `runs` left out: messages that say no valid run or verdict."""
+
+    def close(self) -> None:
+        """Closes the files."""
+        self._storage.close()
+
+    def __enter__(self) -> Bag:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def runs(self) -> list[RecordedRun]:
+        """Every run in the order in which they began, with its verdict where there is one.
+
+        Raises:
+            BagReadError: no topic has runs.
+        """
+        topics = self._storage.topics_of(TOOL_RUN)
+        if not topics:
+            raise BagReadError(
+                f"{self.path}: no topic of type {TOOL_RUN}, so no runs; it has "
+                f"{', '.join(sorted(self._storage.types)) or 'no topic at all'}"
+            )
+        topics += self._storage.topics_of(VERDICT)
+        decoder = self._decoder(topics)
+        found: dict[str, RecordedRun] = {}
+        verdicts: dict[str, Verdict] = {}
+        self.unreadable = []
+        for message in self._storage.messages(topics):
+            try:
+                content = decoder.message(message.type, message.data, message.topic)
+                if message.type == VERDICT:
+                    verdict = verdict_from_message(content)
+                    verdicts.setdefault(verdict.run_id, verdict)
+                else:
+                    run = run_from_message(content)
+                    found[run.run_id] = _joined(found.get(run.run_id), run, message)
+            except (HarnessError, AttributeError) as error:
+                self.unreadable.append(f"{message.topic}: {error}")
+        return [replace(item, verdict=verdicts.get(run_id)) for run_id, item in found.items()]
+
+    def observation(self, config: EvaluationConfig, recorded: RecordedRun) -> Observation:
+        """What the evaluator would have seen after a run, with this configuration.
+
+        Raises:
+            NoObservationError: the run has no end, or the evidence is not in the bag.
+            BagReadError: a topic holds messages of another type than the configuration says.
+        """
+        run = recorded.run
+        where = f"{self.path}: run {run.run_id} of tool '{run.tool_name}'"
+        if run.tool_name not in config.tools:
+            known = sorted(config.tools)
+            raise NoObservationError(f"{where}: the tool is not in the configuration: {known}")
+        if recorded.finished_ns is None:
+            raise NoObservationError(f"{where}: it did not end while the bag was recorded")
+        sources = observing.sources(config, run.tool_name)
+        topics = {name: recorded.resolved(source.topic) for name, source in sources.items()}
+        for name, topic in topics.items():
+            expected, found = observing.message_type(sources[name]), self._storage.types.get(topic)
+            if found is not None and found != expected:
+                raise BagReadError(
+                    f"{where}: '{name}' ({topic}) is {found} in the bag, {expected} in eval.yaml"
+                )
+        session = CaptureSession(evaluation.capture_rule(config, run.tool_name))
+        capture = _Capture(self._storage, config, recorded, topics, session)
+        observation = capture.observation()
+        if observation is None:
+            missing = [
+                f"'{name}' ({topic})"
+                for name, topic in topics.items()
+                if topic not in self._storage.types
+            ]
+            hint = f"; the bag has no topic of {', '.join(missing)}" if missing else ""
+            raise NoObservationError(f"{where}: {why_not(session)}{hint}")
+        return observation
+
+    def _decoder(self, topics: list[str]) -> Decoder:
+        return Decoder(Definitions(self._storage.typestore(topics)))
+
+
+def _joined(known: RecordedRun | None, run: Run, message: Recorded) -> RecordedRun:
+    """A run with one more of its messages; what was said first counts."""
+    finished_ns = message.log_time_ns if run.finished else None
+    if known is None:
+        return RecordedRun(run, message.topic, message.log_time_ns, finished_ns)
+    if known.finished_ns is not None or not run.finished:
+        return known
+    # The call is what was said when it started: a later message cannot change it.
+    ended = known.run.model_copy(update={"ended_at_ns": run.ended_at_ns})
+    return RecordedRun(ended, known.topic, known.armed_ns, finished_ns)
+
+
+class _Capture:
+    """Gives the messages of one run to a session, in the order in which they were recorded."""
+
+    def __init__(
+        self,
+        storage: Storage,
+        config: EvaluationConfig,
+        recorded: RecordedRun,
+        topics: Mapping[str, str],
+        session: CaptureSession,
+    ) -> None:
+        self._storage = storage
+        self._config = config
+        self._recorded = recorded
+        self._session = session
+        self._sources = observing.sources(config, recorded.run.tool_name)
+        self._by_topic: dict[str, list[str]] = {}
+        for name, topic in topics.items():
+            self._by_topic.setdefault(topic, []).append(name)
+        self._decoder = Decoder(Definitions(storage.typestore([*self._by_topic, recorded.topic])))
+        self._origins = observing.Origins(topics=topics)
+
+    def observation(self) -> Observation | None:
+        """The Observation, or None where the bag ends before the evidence is complete."""
+        rule, run = self._session.rule, self._recorded.run
+        finished_ns = self._recorded.finished_ns or 0
+        wait_ns = rule.settle_ns + rule.window_ns + rule.optional_wait_ns + LATENESS_NS
+        stop_ns = finished_ns + wait_ns
+        for sample in self._standing():
+            self._session.add(sample)
+        finished = False
+        for message in self._storage.messages(
+            [*self._by_topic, self._recorded.topic], self._recorded.armed_ns, stop_ns
+        ):
+            # Live, the two messages of a run and the frames come in one order; so here.
+            if message.topic == self._recorded.topic:
+                if not finished and message.log_time_ns >= finished_ns and self._ends(message):
+                    finished = True
+                    self._session.finish(run.ended_at_ns or 0)
+            else:
+                for sample in self._samples(message):
+                    self._session.add(sample)
+            if finished:
+                found = self._observed()
+                if found is not None:
+                    return found
+        self._session.wait_no_longer()
+        return self._observed()
+
+    def _observed(self) -> Observation | None:
+        return observing.observe(
+            self._session, self._decoder, self._config, self._recorded.run, self._origins
+        )
+
+    def _ends(self, message: Recorded) -> bool:
+        try:
+            run = run_from_message(self._decoder.message(message.type, message.data, message.topic))
+        except (HarnessError, AttributeError):
+            return False
+        return run.finished and run.run_id == self._recorded.run.run_id
+
+    def _samples(self, message: Recorded) -> Iterator[Sample]:
+        """The message as a sample of each source that reads its topic."""
+        for name in self._by_topic[message.topic]:
+            try:
+                stamp_ns = self._decoder.stamp_ns(
+                    self._sources[name], message.type, message.data, message.log_time_ns
+                )
+            except (StampError, DecodeError):
+                self._session.counts[name].malformed += 1
+                continue
+            # Not the time of recording: it may be that of another clock than the stamps'.
+            yield Sample(name, stamp_ns, message.data)
+
+    def _standing(self) -> Iterator[Sample]:
+        """The last message before the run of each source whose messages count until the next."""
+        wanted = set(self._session.rule.standing)
+        armed_ns = self._recorded.armed_ns
+        stop_ns = armed_ns
+        for back_s in (*STANDING_STEPS_S, None):
+            start_ns = 0 if back_s is None else max(0, armed_ns - back_s * NANOSECONDS)
+            topics = [
+                topic for topic, names in self._by_topic.items() if wanted.intersection(names)
+            ]
+            if not topics or start_ns >= stop_ns:
+                return
+            last: dict[str, Recorded] = {}
+            for message in self._storage.messages(topics, start_ns, stop_ns):
+                last[message.topic] = message
+            for message in last.values():
+                for sample in self._samples(message):
+                    if sample.source in wanted:
+                        wanted.discard(sample.source)
+                        yield sample
+            stop_ns = start_ns
