@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Sequence
 
 import rclpy
@@ -19,6 +20,7 @@ from rclpy.task import Future
 from harness_ros.contract import HarnessError
 
 ENDING_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SPIN_S = 3600.0
 
 
 def run_node(
@@ -49,16 +51,51 @@ def run_node(
     try:
         node = make_node()
         executor.add_node(node)
-        executor.spin_until_future_complete(ending)
+        while not ending.done():
+            _spin(executor, node, ending)
     except HarnessError as error:
         print(f"harness_ros: cannot start: {error}", file=sys.stderr, flush=True)
         return 2
     finally:
         if node is not None:
             node.destroy_node()
-        executor.shutdown(timeout_sec=1.0)
+        executor.shutdown(1.0)
         rclpy.shutdown()
     return 0
+
+
+def events_executor() -> Executor:
+    """EventsExecutor where rclpy has it (Jazzy and later), else SingleThreadedExecutor.
+
+    It does not build a wait set for each message: three 1280x720 cameras at 30 Hz cost a third less
+    of a core, and a busy machine delays answers less. For nodes whose callbacks leave the executor
+    alone: it has neither callback groups nor threads.
+    """
+    try:
+        from rclpy.experimental import EventsExecutor
+    except ImportError:
+        return SingleThreadedExecutor()
+    executor: Executor = EventsExecutor()
+    return executor
+
+
+def _spin(executor: Executor, node: Node, ending: Future) -> None:
+    """Spins until the end, or until something is raised that no callback caught.
+
+    That is what rclpy raises where it takes a message: bytes that are no UTF-8, for one. They must
+    not end a node.
+    """
+    try:
+        # Without a time limit, the EventsExecutor of Jazzy (rclpy 7.1) computes a time that
+        # overflows, and neither timers nor the end are heard.
+        executor.spin_until_future_complete(ending, SPIN_S)
+    except HarnessError:
+        raise
+    except Exception as error:
+        node.get_logger().error(
+            f"while spinning: {error!r}\n{''.join(traceback.format_exception(error))}",
+            throttle_duration_sec=1.0,
+        )
 
 
 def _ending_signals() -> int:

@@ -4,10 +4,10 @@
 
 from harness_ros.ros.evaluator.node import Evaluator
 from harness_ros.ros.memory import keep_freed_memory
-from harness_ros.ros.spinning import run_node
+from harness_ros.ros.spinning import events_executor, run_node
 
 
 def main() -> int:
     """Runs the evaluator."""
     keep_freed_memory()
-    return run_node(Evaluator)
+    return run_node(Evaluator, events_executor)

@@ -5,10 +5,10 @@
 from harness_ros.judges import DeterministicJudge
 from harness_ros.ros.judge_node import JudgeNode
 from harness_ros.ros.memory import keep_freed_memory
-from harness_ros.ros.spinning import run_node
+from harness_ros.ros.spinning import events_executor, run_node
 
 
 def main() -> int:
     """Runs the deterministic judge."""
     keep_freed_memory()
-    return run_node(lambda: JudgeNode(DeterministicJudge()))
+    return run_node(lambda: JudgeNode(DeterministicJudge()), events_executor)

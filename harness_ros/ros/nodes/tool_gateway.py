@@ -1,19 +1,28 @@
 # Copyright 2026 harness_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The gateway: one action, `run_tool`, that runs any configured tool to its verdict."""
+"""The gateway: one action, `run_tool`, that runs any configured tool to its verdict.
+
+Every goal is accepted and ends in a result. Its status says the same as the exit code, for planners
+that look at nothing else: SUCCEEDED for exit code 0 alone, CANCELED for 3, ABORTED for 1 and 2 (and
+for 3 where somebody else than the planner cancelled the tool).
+"""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.action.server import ServerGoalHandle
+from rclpy.action.server import RCLError, ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 
-from harness_ros import action
+from harness_ros import action, msg
+from harness_ros.contract import ExitCode, Kind
 from harness_ros.ros import conversion
 from harness_ros.ros.parameters import declare, declare_config
+from harness_ros.ros.qos import REQUESTS
 from harness_ros.ros.spinning import run_node
 from harness_ros.ros.threads import in_thread
 from harness_ros.ros.tool_call import CallOutcome, Progress, ToolCaller
@@ -48,6 +57,9 @@ class ToolGateway(Node):
             goal_callback=lambda _: GoalResponse.ACCEPT,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
             callback_group=ReentrantCallbackGroup(),
+            goal_service_qos_profile=REQUESTS,
+            result_service_qos_profile=REQUESTS,
+            cancel_service_qos_profile=REQUESTS,
         )
 
     def destroy_node(self) -> None:
@@ -59,7 +71,8 @@ class ToolGateway(Node):
         request = goal.request
 
         def tell(progress: Progress) -> None:
-            if goal.is_active:
+            # Feedback that cannot be sent is no reason to end a call.
+            with suppress(RCLError, InvalidHandle):
                 goal.publish_feedback(
                     action.RunTool.Feedback(
                         segment=progress.segment,
@@ -74,21 +87,46 @@ class ToolGateway(Node):
                 request.tool_name, request.arguments, tell, lambda: bool(goal.is_cancel_requested)
             )
 
-        outcome = await in_thread(self, call, f"call-{request.tool_name}")
-        if goal.is_cancel_requested:
-            goal.canceled()
-        elif outcome.reached_tool:
+        try:
+            outcome = await in_thread(self, call, "call")
+            result = _result(outcome)
+        except Exception as error:
+            # rclpy would send an empty result, and an empty result has exit code 0.
+            self.get_logger().error(f"call of {request.tool_name!r}: {error!r}")
+            goal.abort()
+            return _failed(request.tool_name, error)
+        if outcome.exit_code is ExitCode.SUCCESS:
             goal.succeed()
+        elif outcome.exit_code is ExitCode.CANCELLED and goal.is_cancel_requested:
+            goal.canceled()
         else:
             goal.abort()
-        return action.RunTool.Result(
-            exit_code=int(outcome.exit_code),
-            verdict=conversion.verdict_to_message(outcome.verdict),
-            run_ids=list(outcome.run_ids),
-            segments=len(outcome.run_ids),
-            backend_success=outcome.backend_success,
-            backend_message=outcome.backend_message,
-        )
+        return result
+
+
+def _result(outcome: CallOutcome) -> Any:
+    return action.RunTool.Result(
+        exit_code=int(outcome.exit_code),
+        verdict=conversion.verdict_to_message(outcome.verdict),
+        run_ids=list(outcome.run_ids),
+        segments=len(outcome.run_ids),
+        backend_success=outcome.backend_success,
+        backend_message=outcome.backend_message,
+    )
+
+
+def _failed(tool_name: str, error: Exception) -> Any:
+    return action.RunTool.Result(
+        exit_code=int(ExitCode.UNJUDGED),
+        verdict=msg.Verdict(
+            tool_name=tool_name,
+            arguments="{}",
+            segment=1,
+            status=msg.Verdict.FAILURE,
+            failure_reason=conversion.encodable(f"the gateway failed: {error!r}"),
+            kind=Kind.INTERRUPTED.value,
+        ),
+    )
 
 
 def main() -> int:
