@@ -46,6 +46,8 @@ class EvidenceRobot:
         self._published: dict[str, tuple[Any, Callable[[], Any]]] = {}
         self._publishers: dict[tuple[str, Any], Any] = {}
         self._numbers = itertools.count(1)
+        self.behind_ns = 0
+        """How far the clock of the tool is behind that of the cameras."""
         node.create_timer(0.04, self._publish, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
     def gives(
@@ -96,7 +98,7 @@ class EvidenceRobot:
             segment=1,
             tool_name=tool,
             arguments="{}",
-            started_at=to_time(self.now_ns()),
+            started_at=to_time(self.now_ns() - self.behind_ns),
         )
         self._runs.publish(run)
         return run
@@ -104,7 +106,7 @@ class EvidenceRobot:
     def ends(self, run: msg.ToolRun) -> None:
         """Says that a run ended now."""
         run.phase = msg.ToolRun.FINISHED
-        run.ended_at = to_time(self.now_ns())
+        run.ended_at = to_time(self.now_ns() - self.behind_ns)
         self._runs.publish(run)
 
     def verdict(self, run: msg.ToolRun, timeout_s: float = 10.0) -> msg.Verdict:

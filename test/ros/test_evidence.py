@@ -247,3 +247,15 @@ def test_good_frame_among_broken_ones_is_found(robot: EvidenceRobot) -> None:
 
     robot.gives("plain", mostly_broken)
     assert succeeds(robot.runs("look"))
+
+
+def test_tool_whose_clock_is_behind_is_told_and_not_taken_for_a_restart(
+    robot: EvidenceRobot,
+) -> None:
+    robot.gives("plain", evidence.image)
+    robot.behind_ns = 60 * S
+    try:
+        words = reason(robot.runs("look", lasting_s=1.0))
+    finally:
+        robot.behind_ns = 0
+    assert "its clock is not the tool's" in words

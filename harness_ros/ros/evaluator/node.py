@@ -17,7 +17,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from typing import Any
 
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.task import Future
@@ -27,12 +26,13 @@ from harness_ros.capture import observing
 from harness_ros.capture.decoding import Decoder
 from harness_ros.capture.diagnosis import why_not
 from harness_ros.capture.observing import Origins
-from harness_ros.capture.sample import Sample
+from harness_ros.capture.sample import NANOSECONDS, Sample
 from harness_ros.capture.session import CaptureSession
 from harness_ros.config import ArgumentError
 from harness_ros.contract import HarnessError, Kind, Observation, Run, Verdict
 from harness_ros.ledger import Ledger
 from harness_ros.ros import conversion
+from harness_ros.ros.deferring import Deferred, create_deferring_service
 from harness_ros.ros.diagnostics import Diagnostics, Report
 from harness_ros.ros.evaluator.open_run import ClockWatch, OpenRun, Phase
 from harness_ros.ros.evaluator.questions import Judges
@@ -94,12 +94,7 @@ class Evaluator(Node):
         self.create_subscription(
             msg.ToolRun, "runs", self._diagnostics.guarded("a ToolRun")(self._on_tool_run), EVENTS
         )
-        self.create_service(
-            srv.GetVerdict,
-            "get_verdict",
-            self._on_get_verdict,
-            callback_group=ReentrantCallbackGroup(),
-        )
+        create_deferring_service(self, srv.GetVerdict, "get_verdict", self._on_get_verdict)
         self.get_logger().info(
             f"{len(self._config.tools)} tools, criteria {self._config.criteria_hash[:12]}, "
             f"matcher {self._matcher_factory.__name__}"
@@ -213,11 +208,12 @@ class Evaluator(Node):
         self._judge_when_complete(opened)
         late = self._now_ns() > opened.capture.window_ns[1]
         if opened.phase is Phase.CAPTURING and late and not opened.was_there():
-            self._give(
-                opened.run,
-                Kind.INTERRUPTED,
-                "the evaluator did not run while the evidence could be had",
+            ago_s = (self._now_ns() - (run.ended_at_ns or 0)) / NANOSECONDS
+            reason = (
+                "the evaluator did not run while the evidence could be had: "
+                f"by its stamps the run ended {ago_s:.1f} s ago"
             )
+            self._give(opened.run, Kind.INTERRUPTED, reason)
 
     def _origins(self, opened: OpenRun) -> Origins:
         # Asked for now, while the settle time passes, and not between the last frame and the judge.
@@ -415,17 +411,26 @@ class Evaluator(Node):
 
     # Answers
 
-    async def _on_get_verdict(self, request: Any, response: Any) -> Any:
+    def _on_get_verdict(self, request: Any, response: Any) -> Any:
         run_id = request.run_id
         try:
             verdict = self._ledger.verdict(run_id)
-            if verdict is None and request.timeout_s > 0:
-                self._tick.reset()
-                verdict = await self._waiters.add(run_id, request.timeout_s, self.executor)
-        except Exception as error:
+        except HarnessError as error:
             self._diagnostics.failed(f"get_verdict of run '{run_id}'", error)
             response.reason = f"the evaluator failed: {error}"
             return response
+        if verdict is not None or not request.timeout_s > 0:
+            return self._answer(run_id, verdict, response)
+        deferred = Deferred()
+        self._waiters.add(
+            run_id,
+            request.timeout_s,
+            lambda found: deferred.answer(self._answer(run_id, found, response)),
+        )
+        self._tick.reset()
+        return deferred
+
+    def _answer(self, run_id: str, verdict: Verdict | None, response: Any) -> Any:
         response.found = verdict is not None
         if verdict is not None:
             response.verdict = conversion.verdict_to_message(verdict)

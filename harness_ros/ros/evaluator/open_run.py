@@ -17,6 +17,8 @@ from harness_ros.capture.session import CaptureSession
 from harness_ros.contract import Observation, Run
 from harness_ros.ros.evaluator.questions import Question
 
+SHORT_RUN_S = 0.2
+"""Of a shorter run it cannot be told whether both messages came at once."""
 CLOCK_JUMP_S = 0.5
 """Less is the adjustment of a clock, not a jump."""
 
@@ -52,10 +54,13 @@ class OpenRun:
     question: Question | None = None
 
     def was_there(self) -> bool:
-        """Whether this evaluator was armed for as long as the run took, whatever its stamps say."""
+        """Whether this evaluator was armed for as long as the run took, whatever its stamps say.
+
+        Of what it slept through, it hears both messages at once.
+        """
         lasted_s = ((self.run.ended_at_ns or 0) - self.run.started_at_ns) / NANOSECONDS
         armed_s = time.monotonic() - self.armed_at
-        return not self.resumed and armed_s > max(lasted_s - CLOCK_JUMP_S, CLOCK_JUMP_S / 10)
+        return not self.resumed and armed_s > 0.8 * lasted_s > SHORT_RUN_S
 
     @property
     def sources(self) -> tuple[str, ...]:

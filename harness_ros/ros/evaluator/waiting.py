@@ -5,11 +5,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import dataclass
-
-from rclpy.executors import Executor
-from rclpy.task import Future
 
 from harness_ros.contract import Verdict
 
@@ -20,7 +17,7 @@ UNKNOWN_RUN_GRACE_S = 2.0
 @dataclass(frozen=True)
 class _Call:
     run_id: str
-    future: Future
+    answer: Callable[[Verdict | None], None]
     deadline: float
     unknown_deadline: float
 
@@ -34,25 +31,33 @@ class VerdictWaiters:
     def __bool__(self) -> bool:
         return bool(self._calls)
 
-    def add(self, run_id: str, timeout_s: float, executor: Executor) -> Future:
-        """A future of the verdict; its result is None when time is up."""
+    def add(self, run_id: str, timeout_s: float, answer: Callable[[Verdict | None], None]) -> None:
+        """One call more.
+
+        Args:
+            answer: is given the verdict, or None when time is up.
+        """
         now = time.monotonic()
-        future = Future(executor=executor)
         unknown_deadline = now + min(timeout_s, UNKNOWN_RUN_GRACE_S)
-        self._calls.append(_Call(run_id, future, now + timeout_s, unknown_deadline))
-        return future
+        self._calls.append(_Call(run_id, answer, now + timeout_s, unknown_deadline))
 
     def resolve(self, verdict: Verdict) -> None:
         """Answers the calls that wait for this verdict."""
-        for call in self._calls:
-            if call.run_id == verdict.run_id and not call.future.done():
-                call.future.set_result(verdict)
+        self._answer(verdict, lambda call: call.run_id == verdict.run_id)
 
     def expire(self, open_runs: Container[str]) -> None:
         """Answers the calls whose time is up, or whose run did not become known."""
         now = time.monotonic()
-        for call in self._calls:
-            unknown = now >= call.unknown_deadline and call.run_id not in open_runs
-            if (now >= call.deadline or unknown) and not call.future.done():
-                call.future.set_result(None)
-        self._calls = [call for call in self._calls if not call.future.done()]
+        self._answer(
+            None,
+            lambda call: (
+                now >= call.deadline
+                or (now >= call.unknown_deadline and call.run_id not in open_runs)
+            ),
+        )
+
+    def _answer(self, verdict: Verdict | None, concerned: Callable[[_Call], bool]) -> None:
+        due = [call for call in self._calls if concerned(call)]
+        self._calls = [call for call in self._calls if call not in due]
+        for call in due:
+            call.answer(verdict)
