@@ -9,25 +9,29 @@ complete.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from harness_ros import evaluation
 from harness_ros.bag.storage import BagReadError, Recorded, Storage
-from harness_ros.capture import observing
+from harness_ros.capture import decoding, observing
 from harness_ros.capture.decoding import DecodeError, Decoder
 from harness_ros.capture.definitions import Definitions
 from harness_ros.capture.diagnosis import why_not
+from harness_ros.capture.images import ImageError
 from harness_ros.capture.sample import NANOSECONDS, Sample, StampError
 from harness_ros.capture.session import CaptureSession
 from harness_ros.config import EvaluationConfig
-from harness_ros.contract import HarnessError, Observation, Run, Verdict
+from harness_ros.contract import HarnessError, Observation, Run, Verdict, View
 from harness_ros.messages import run_from_message, verdict_from_message
 
 TOOL_RUN, VERDICT = "harness_ros/msg/ToolRun", "harness_ros/msg/Verdict"
 LATENESS_NS = 1 * NANOSECONDS
 """Messages that are recorded later than this after the window of evidence are not looked at."""
+LEAD_NS = 2 * NANOSECONDS
+"""How long before the end of a run its messages are looked at: evidence is stamped after the end,
+so that it comes earlier only where clocks disagree."""
 STANDING_STEPS_S = (2, 20, 200)
 """How far before a run a standing message is looked for, before the whole bag is."""
 
@@ -42,13 +46,16 @@ class RecordedRun:
 
     run: Run
     topic: str
-    """Of its ToolRun messages; relative names of eval.yaml are resolved in its namespace."""
+    """Of its ToolRun messages; relative names of eval.yaml are resolved in its namespace. Where the
+    run is known from elsewhere, what that topic would be."""
     armed_ns: int
     """Time of recording from which on the evaluator would have listened."""
     finished_ns: int | None = None
     """Time of recording of the message that it had ended."""
     verdict: Verdict | None = None
     """What was said of it when it was recorded."""
+    said: bool = True
+    """Whether ToolRun messages in the bag say when it began and ended."""
 
     def resolved(self, topic: str) -> str:
         """Absolute name of a topic of eval.yaml."""
@@ -60,14 +67,15 @@ class Bag:
 
     Args:
         path: a rosbag2 folder, or an .mcap or .db3 file.
+        definitions: folders of .msg files, for types whose definition is not in the bag.
 
     Raises:
         BagReadError: it cannot be read. Every method raises it where the files are damaged.
     """
 
-    def __init__(self, path: Path | str) -> None:
+    def __init__(self, path: Path | str, definitions: Sequence[Path] = ()) -> None:
         self.path = Path(path)
-        self._storage = Storage(self.path)
+        self._storage = Storage(self.path, definitions)
         self.unreadable: list[str] = []
         """What `runs` left out: messages that say no valid run or verdict."""
 
@@ -80,6 +88,21 @@ class Bag:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    @property
+    def storage(self) -> Storage:
+        """The messages."""
+        return self._storage
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong in the bag and was lived with."""
+        return list(self._storage.problems)
+
+    @property
+    def has_runs(self) -> bool:
+        """Whether the bag has ToolRun messages, or at least their topic."""
+        return bool(self._storage.topics_of(TOOL_RUN))
 
     def runs(self) -> list[RecordedRun]:
         """Every run in the order in which they began, with its verdict where there is one.
@@ -146,6 +169,34 @@ class Bag:
             raise NoObservationError(f"{where}: {why_not(session)}{hint}")
         return observation
 
+    def frames(
+        self,
+        config: EvaluationConfig,
+        recorded: RecordedRun,
+        camera: str,
+        start_ns: int,
+        stop_ns: int,
+    ) -> Iterator[View]:
+        """Frames of a camera by the time of recording; those that cannot be decoded are left out.
+
+        Args:
+            start_ns, stop_ns: by the time of recording; the latter is left out.
+
+        Raises:
+            BagReadError: the files are damaged.
+        """
+        source = config.cameras[camera]
+        topic = recorded.resolved(source.topic)
+        if self._storage.types.get(topic) != source.type:
+            return
+        decoder = self._decoder([topic])
+        for message in self._storage.messages([topic], start_ns, stop_ns):
+            sample = Sample(camera, message.log_time_ns, message.data)
+            try:
+                yield decoding.view(decoder, source, sample, topic)
+            except (DecodeError, ImageError):
+                continue
+
     def _decoder(self, topics: list[str]) -> Decoder:
         return Decoder(Definitions(self._storage.typestore(topics)))
 
@@ -183,6 +234,7 @@ class _Capture:
             self._by_topic.setdefault(topic, []).append(name)
         self._decoder = Decoder(Definitions(storage.typestore([*self._by_topic, recorded.topic])))
         self._origins = observing.Origins(topics=topics)
+        self._start_ns = recorded.armed_ns
 
     def observation(self) -> Observation | None:
         """The Observation, or None where the bag ends before the evidence is complete."""
@@ -190,24 +242,25 @@ class _Capture:
         finished_ns = self._recorded.finished_ns or 0
         wait_ns = rule.settle_ns + rule.window_ns + rule.optional_wait_ns + LATENESS_NS
         stop_ns = finished_ns + wait_ns
+        self._start_ns = max(self._recorded.armed_ns, finished_ns - LEAD_NS)
         for sample in self._standing():
             self._session.add(sample)
         finished = False
         for message in self._storage.messages(
-            [*self._by_topic, self._recorded.topic], self._recorded.armed_ns, stop_ns
+            [*self._by_topic, self._recorded.topic], self._start_ns, stop_ns
         ):
             # Live, the two messages of a run and the frames come in one order; so here.
-            if message.topic == self._recorded.topic:
-                if not finished and message.log_time_ns >= finished_ns and self._ends(message):
-                    finished = True
-                    self._session.finish(run.ended_at_ns or 0)
-            else:
-                for sample in self._samples(message):
-                    self._session.add(sample)
+            if not finished and message.log_time_ns >= finished_ns and self._ends(message):
+                finished = True
+                self._session.finish(run.ended_at_ns or 0)
+            for sample in self._samples(message):
+                self._session.add(sample)
             if finished:
                 found = self._observed()
                 if found is not None:
                     return found
+        if not finished and not self._recorded.said:
+            self._session.finish(run.ended_at_ns or 0)
         self._session.wait_no_longer()
         return self._observed()
 
@@ -217,6 +270,11 @@ class _Capture:
         )
 
     def _ends(self, message: Recorded) -> bool:
+        """Whether the run ends with this message, or before it."""
+        if not self._recorded.said:
+            return True
+        if message.topic != self._recorded.topic:
+            return False
         try:
             run = run_from_message(self._decoder.message(message.type, message.data, message.topic))
         except (HarnessError, AttributeError):
@@ -225,7 +283,7 @@ class _Capture:
 
     def _samples(self, message: Recorded) -> Iterator[Sample]:
         """The message as a sample of each source that reads its topic."""
-        for name in self._by_topic[message.topic]:
+        for name in self._by_topic.get(message.topic, ()):
             try:
                 stamp_ns = self._decoder.stamp_ns(
                     self._sources[name], message.type, message.data, message.log_time_ns
@@ -239,8 +297,7 @@ class _Capture:
     def _standing(self) -> Iterator[Sample]:
         """The last message before the run of each source whose messages count until the next."""
         wanted = set(self._session.rule.standing)
-        armed_ns = self._recorded.armed_ns
-        stop_ns = armed_ns
+        armed_ns = stop_ns = self._start_ns
         for back_s in (*STANDING_STEPS_S, None):
             start_ns = 0 if back_s is None else max(0, armed_ns - back_s * NANOSECONDS)
             topics = [

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
@@ -52,8 +52,10 @@ class Storage:
         BagReadError: it cannot be opened.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, definitions: Sequence[Path] = ()) -> None:
         self.path = path
+        self.problems: list[str] = []
+        """What is wrong in the files and was lived with."""
         self._stack = ExitStack()
         try:
             self._readers = [self._opened(part) for part in _parts(path)]

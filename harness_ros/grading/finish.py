@@ -1,0 +1,100 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What is written once all runs are graded: summary.json, report.html, a JUnit file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from harness_ros.grading.command import Grading
+from harness_ros.grading.junit import write_junit
+from harness_ros.grading.labels import Label
+from harness_ros.grading.report import Label as Outcome
+from harness_ros.grading.report import ReportData, ReportView, write_report
+from harness_ros.grading.row import BagProblem, GradedRun
+from harness_ros.grading.summary import Summary, summarize
+from harness_ros.grading.work import CHECKS, PICTURE_NAME, view_folder
+
+
+def finish(
+    grading: Grading,
+    out: Path,
+    title: str,
+    labels: Mapping[str, Label] | None = None,
+    junit: Path | None = None,
+) -> Summary:
+    """Writes all that a grading leaves beside results.jsonl.
+
+    Raises:
+        ReportError: the report cannot be written.
+    """
+    problems = [*grading.problems, *_lost(grading)]
+    summary = summarize(grading.rows, problems, labels)
+    (out / "summary.json").write_text(summary.to_json(), encoding="utf-8")
+    if junit is not None:
+        junit.parent.mkdir(parents=True, exist_ok=True)
+        write_junit(junit, grading.rows, problems)
+    folders = {row.run_id: view_folder(out / "views", row) for row in grading.rows}
+    write_report(
+        out / "report.html",
+        ReportData(
+            title=title,
+            rows=grading.rows,
+            problems=problems,
+            summary=summary,
+            views=lambda run_id: _views(folders[run_id]),
+            annotated=lambda run_id: _annotated(folders[run_id]),
+            labels=_words(labels or {}),
+            clips=_clips(grading.rows, folders, out),
+        ),
+    )
+    return summary
+
+
+def _lost(grading: Grading) -> list[BagProblem]:
+    """Runs that no row tells of, a problem each: a run never disappears."""
+    return [
+        BagProblem(bag=bag, problem=f"run {run_id} was not graded; --resume grades it")
+        for bag, run_id in grading.ungraded
+    ]
+
+
+def _views(folder: Path) -> Sequence[ReportView]:
+    return [view for number, view in _pictures(folder) if number != CHECKS]
+
+
+def _annotated(folder: Path) -> ReportView | None:
+    return next((view for number, view in _pictures(folder) if number == CHECKS), None)
+
+
+def _pictures(folder: Path) -> list[tuple[int, ReportView]]:
+    """The pictures of a run by their numbers; their names tell their sizes."""
+    found = []
+    for path in folder.glob("*.jpg"):
+        match = PICTURE_NAME.fullmatch(path.name)
+        if match is not None:
+            number, width, height = (int(match[group]) for group in (1, 2, 3))
+            found.append((number, ReportView(match[4], path.read_bytes(), width, height)))
+    return sorted(found, key=lambda item: item[0])
+
+
+def _words(labels: Mapping[str, Label]) -> dict[str, Outcome]:
+    return {
+        run_id: "success" if label.success else "failure"
+        for run_id, label in labels.items()
+        if label.success is not None
+    }
+
+
+def _clips(
+    rows: Sequence[GradedRun], folders: Mapping[str, Path], out: Path
+) -> dict[str, dict[str, str]]:
+    found = {
+        row.run_id: {
+            path.stem: path.relative_to(out).as_posix()
+            for path in sorted(folders[row.run_id].glob("*.webm"))
+        }
+        for row in rows
+    }
+    return {run_id: clips for run_id, clips in found.items() if clips}
