@@ -178,6 +178,24 @@ def runs(
 
 
 @app.command()
+def record(
+    config: Annotated[Path, typer.Option(help="The eval.yaml that names cameras and signals.")],
+    out: Annotated[Path, typer.Option(help="Folder of the bag; must not exist.")],
+    namespace: Annotated[
+        str, typer.Option(help="Of relative topics, runs and verdicts.")
+    ] = "/harness",
+    use_sim_time: Annotated[
+        bool, typer.Option("--use-sim-time", help="Take the time from /clock.")
+    ] = False,
+) -> None:
+    """Record what grading needs into an MCAP bag, until Ctrl-C."""
+    _needs("record", "rclpy")
+    from harness_ros.ros.nodes.recorder import record as record_topics
+
+    raise typer.Exit(record_topics(config, out, namespace, use_sim_time))
+
+
+@app.command()
 def demo(
     seed: Annotated[int, typer.Option(help="Chooses the blocks' places and which calls fail.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder for what the demo writes.")] = Path("demo_out"),
@@ -190,15 +208,19 @@ def demo(
     Exit code 0 when every verdict agrees with the physics, 1 when one does not, 2 when the demo
     could not run.
     """
-    missing = [name for name in ("rclpy", "mujoco") if find_spec(name) is None]
-    if missing:
-        raise HarnessError(
-            f"the demo needs {' and '.join(missing)}; in a clone of the repository `make demo` "
-            "sets up all that it needs"
-        )
+    _needs("demo", "rclpy", "mujoco")
     from harness_ros.sim.demo import run_demo
 
     raise typer.Exit(run_demo(seed, out, speed))
+
+
+def _needs(command: str, *modules: str) -> None:
+    missing = [name for name in modules if find_spec(name) is None]
+    if missing:
+        raise HarnessError(
+            f"{command} needs {' and '.join(missing)}; in a clone of the repository `make setup` "
+            "sets up all that it needs, `source scripts/env.sh` gives it to a shell"
+        )
 
 
 def main() -> int:

@@ -134,7 +134,7 @@ def test_the_demo_says_what_it_needs_where_that_is_not_installed(tmp_path, missi
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("harness-ros: ")
     assert len(done.stderr.splitlines()) == 1
-    assert "`make demo`" in done.stderr
+    assert "`make setup`" in done.stderr
     assert all(name in done.stderr for name in missing)
     assert not (tmp_path / "out").exists()
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,6 +77,17 @@ def evaluation_nodes(config: str, ledger: str, judges: tuple[str, ...]) -> list[
         NodeSpec("scene_graph", {"config": config, "ledger": ledger}),
         NodeSpec("tool_gateway", {"config": config}),
     ]
+
+
+def replay_nodes(config: str, ledger: str, judges: tuple[str, ...]) -> list[NodeSpec]:
+    """What judges recorded runs while a bag is played: nothing that could call a tool."""
+    nodes = evaluation_nodes(config, ledger, judges)
+    return [node for node in nodes if node.executable != "tool_gateway"]
+
+
+def fresh_ledger() -> Path:
+    """A ledger that nothing has been written to, in a temporary folder."""
+    return Path(tempfile.mkdtemp(prefix="harness_ros_replay_")) / "ledger.sqlite"
 
 
 def tabletop_nodes(

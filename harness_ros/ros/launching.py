@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import yaml
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
-from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, LogInfo, OpaqueFunction
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
@@ -21,18 +21,21 @@ from harness_ros.ros.deployment import (
     fastdds_profile,
     share_folder,
 )
-from launch import LaunchContext, LaunchDescription
+from launch import Action, LaunchContext, LaunchDescription
 
 Arguments = Callable[[str], str]
 """The value of a launch argument by its name."""
 
 
-def common_arguments(config: str, use_sim_time: bool) -> list[DeclareLaunchArgument]:
+def common_arguments(
+    config: str, use_sim_time: bool, ledger: str | None = None
+) -> list[DeclareLaunchArgument]:
     """The launch arguments of every launch file.
 
     Args:
         config: default path of eval.yaml.
         use_sim_time: default.
+        ledger: default path; the one that all evaluations of this user share, where it is None.
     """
     flag = ["true", "false"]
     return [
@@ -43,7 +46,7 @@ def common_arguments(config: str, use_sim_time: bool) -> list[DeclareLaunchArgum
         ),
         DeclareLaunchArgument(
             "ledger",
-            default_value=str(default_ledger()),
+            default_value=ledger or str(default_ledger()),
             description="Path of the SQLite file of runs, observations and verdicts.",
         ),
         DeclareLaunchArgument(
@@ -87,18 +90,37 @@ def common_arguments(config: str, use_sim_time: bool) -> list[DeclareLaunchArgum
 
 
 def describe(
-    arguments: list[DeclareLaunchArgument], nodes: Callable[[Arguments], list[NodeSpec]]
+    arguments: list[DeclareLaunchArgument],
+    nodes: Callable[[Arguments], list[NodeSpec]],
+    beside: Callable[[Arguments], list[Action]] = lambda _: [],
 ) -> LaunchDescription:
-    """A launch description of nodes that depend on the values of the arguments."""
+    """A launch description of nodes that depend on the values of the arguments.
 
-    def actions(context: LaunchContext) -> list[Node | LogInfo]:
+    Args:
+        beside: what else is started.
+    """
+
+    def actions(context: LaunchContext) -> list[Action]:
         def value(name: str) -> str:
             return str(LaunchConfiguration(name).perform(context))
 
         viewer = [_rviz(value)] if value("rviz") == "true" else []
-        return [*(_action(spec, value) for spec in nodes(value)), *viewer]
+        return [*(_action(spec, value) for spec in nodes(value)), *beside(value), *viewer]
 
     return LaunchDescription([*arguments, OpaqueFunction(function=actions)])
+
+
+def bag_player(value: Arguments) -> list[Action]:
+    """`ros2 bag play` with /clock; what was said of its runs then goes by another name."""
+    if not value("bag"):
+        return []
+    namespace = "/" + value("namespace").strip("/")
+    recorded = f"{namespace.rstrip('/')}/verdicts:={namespace.rstrip('/')}/recorded_verdicts"
+    loop = ["--loop"] if value("loop") == "true" else []
+    command = ["ros2", "bag", "play", value("bag"), "--clock", "100", "--rate", value("rate")]
+    # The evaluator must be there when the first run begins.
+    wait = ["--delay", "3.0"]
+    return [ExecuteProcess(cmd=[*command, *wait, *loop, "--remap", recorded], output="screen")]
 
 
 def judge_executables(names: str) -> tuple[str, ...]:

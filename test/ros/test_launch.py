@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("launch_ros") is None, reason="launch is not installed"
 )
 
-LAUNCH_FILES = ("eval.launch.py", "demo.launch.py")
+LAUNCH_FILES = ("eval.launch.py", "demo.launch.py", "replay.launch.py")
 
 
 @pytest.mark.parametrize("name", LAUNCH_FILES)

@@ -11,6 +11,7 @@ from typing import Any
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.qos import QoSProfile
 
 from harness_ros.bag.writing import BagWriter
@@ -101,6 +102,18 @@ class Recorder(Node):
         if self._waiting:
             text += f"; nobody publishes {', '.join(sorted(self._waiting))}"
         yield Report("bag", level, text, dict(self._written))
+
+
+def record(config: Path, out: Path, namespace: str, use_sim_time: bool) -> int:
+    """Records until SIGINT or SIGTERM, for the command line.
+
+    Returns:
+        0; 2 when it could not start, and why is said on standard error.
+    """
+    keep_freed_memory()
+    overrides = {"config": str(config), "out": str(out), "use_sim_time": use_sim_time}
+    parameters = [Parameter(name, value=value) for name, value in overrides.items()]
+    return run_node(lambda: Recorder(namespace=namespace, parameter_overrides=parameters))
 
 
 def main() -> int:
