@@ -17,7 +17,7 @@ from harness_ros.bag.storage import BagReadError, Recorded, Storage
 from harness_ros.capture.decoding import DecodeError, Decoder
 from harness_ros.capture.definitions import Definitions
 from harness_ros.capture.sample import NANOSECONDS
-from harness_ros.contract import Arguments, HarnessError, Run
+from harness_ros.contract import HarnessError, Run
 from harness_ros.messages import ConversionError, parse_arguments, to_ns
 
 STATUS_ARRAY = "action_msgs/msg/GoalStatusArray"
@@ -37,7 +37,7 @@ class ActionTool:
 
     action: str
     tool: str
-    arguments: Arguments
+    arguments_json: str = "{}"
 
     @classmethod
     def parse(cls, text: str) -> ActionTool:
@@ -54,9 +54,10 @@ class ActionTool:
                 '/arm/pick=pick or /arm/pick=pick{"target": "cup"}'
             )
         try:
-            return cls(action, tool, parse_arguments(brace + arguments))
+            parse_arguments(brace + arguments)
         except ConversionError as error:
             raise RunFileError(f"--tool {text}: {error}") from None
+        return cls(action, tool, brace + arguments or "{}")
 
 
 def runs_of_actions(
@@ -108,7 +109,7 @@ def _accepted(
         call_id=goal_id,
         segment=1,
         tool_name=tool.tool,
-        arguments=tool.arguments,
+        arguments=parse_arguments(tool.arguments_json),
         started_at_ns=accepted_ns or message.log_time_ns,
     )
     return RecordedRun(run, _runs_topic(namespace), message.log_time_ns, said=False)

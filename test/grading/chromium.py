@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import select
 import shutil
 import subprocess
@@ -49,6 +50,7 @@ class Browser:
         self._to, self._from, self._process = _started(executable, profile)
         self._buffer = b""
         self._number = 0
+        self._opened = 0
         self._session: str | None = None
         self.events: list[dict[str, Any]] = []
         """Every event of the page since `forget`."""
@@ -87,10 +89,10 @@ class Browser:
     def open(self, url: str) -> None:
         """Opens a page and waits until all of it is there."""
         self.forget()
-        self.call("Page.navigate", url="about:blank")
-        self._await(lambda: "Page.loadEventFired" in self.names)
-        self.forget()
-        self.call("Page.navigate", url=url)
+        self._opened += 1
+        # Another query, or an address that differs after # alone would only move within the page.
+        page, mark, hash_ = url.partition("#")
+        self.call("Page.navigate", url=f"{page}?{self._opened}{mark}{hash_}")
         self._await(lambda: "Page.loadEventFired" in self.names)
 
     def forget(self) -> None:
@@ -132,12 +134,21 @@ class Browser:
         self.call("Input.insertText", text=text)
 
     def click(self, selector: str) -> None:
-        """The left button in the middle of an element."""
+        """The left button in the middle of an element, once that stands still."""
         x, y = self.run(
-            f"(() => {{ const found = document.querySelector({json.dumps(selector)});"
-            "found.scrollIntoView({block: 'center', behavior: 'instant'});"
-            "const box = found.getBoundingClientRect();"
-            "return [box.x + box.width / 2, box.y + box.height / 2]; })()"
+            f"""new Promise((resolve) => {{
+                const found = document.querySelector({json.dumps(selector)});
+                found.scrollIntoView({{ block: "center", behavior: "instant" }});
+                let before = "";
+                const look = () => {{
+                    const box = found.getBoundingClientRect();
+                    const now = `${{box.x}} ${{box.y}}`;
+                    if (now === before) resolve([box.x + box.width / 2, box.y + box.height / 2]);
+                    before = now;
+                    requestAnimationFrame(look);
+                }};
+                look();
+            }})"""
         )
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
@@ -169,14 +180,14 @@ class Browser:
         return found
 
     @property
-    def requests(self) -> list[str]:
-        """The addresses that were asked for, without those that hold their own data."""
-        urls = [
+    def requests(self) -> set[str]:
+        """The files and addresses that were asked for, without those that hold their own data."""
+        urls = (
             event["params"]["request"]["url"]
             for event in self.events
             if event["method"] == "Network.requestWillBeSent"
-        ]
-        return [url for url in urls if not url.startswith("data:")]
+        )
+        return {re.split(r"[?#]", url)[0] for url in urls if not url.startswith("data:")}
 
     def _await(self, condition: Callable[[], bool]) -> None:
         deadline = time.monotonic() + PATIENCE_S
