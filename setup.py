@@ -14,5 +14,9 @@ setup(
     # The .msg files travel along: bags are written and read by them.
     packages=[*find_packages(include=["harness_ros", "harness_ros.*"]), "harness_ros.interfaces"],
     package_dir={"harness_ros.interfaces": "msg"},
-    package_data={"harness_ros": ["py.typed"], "harness_ros.interfaces": ["*.msg"]},
+    package_data={
+        "harness_ros": ["py.typed"],
+        "harness_ros.grading.report": ["page/*"],
+        "harness_ros.interfaces": ["*.msg"],
+    },
 )

@@ -124,6 +124,7 @@ def test_ament_xmllint_finds_nothing() -> None:
 
 KEYS = {
     "cv2": "python3-opencv",
+    "jinja2": "python3-jinja2",
     "lz4": "python3-rosbags-pip",  # which needs it; there is no key of its own
     "mujoco": "python3-mujoco-pip",
     "numpy": "python3-numpy",

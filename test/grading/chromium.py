@@ -86,14 +86,17 @@ class Browser:
                 result: dict[str, Any] = answer["result"]
                 return result
 
-    def open(self, url: str) -> None:
-        """Opens a page and waits until all of it is there."""
+    def open(self, url: str, scripts: bool = True) -> None:
+        """Opens a page and waits until all of it is there, and drawn where it may run scripts."""
         self.forget()
         self._opened += 1
         # Another query, or an address that differs after # alone would only move within the page.
         page, mark, hash_ = url.partition("#")
         self.call("Page.navigate", url=f"{page}?{self._opened}{mark}{hash_}")
         self._await(lambda: "Page.loadEventFired" in self.names)
+        if scripts:
+            # Before its first frame a page may drop what mouse and keyboard do.
+            self.run("new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)))")
 
     def forget(self) -> None:
         self.events = []

@@ -419,7 +419,7 @@ def test_without_scripts_totals_charts_and_a_table_are_there(
     browser.size(1280)
     browser.call("Emulation.setScriptExecutionDisabled", value=True)
     try:
-        browser.open(report)
+        browser.open(report, scripts=False)
         text = browser.run("document.body.innerText")
         rows = browser.run("document.querySelectorAll('table.plain > tbody > tr').length")
         bars = browser.run("document.querySelectorAll('svg.timeline a.bar').length")

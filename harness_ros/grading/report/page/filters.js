@@ -55,8 +55,14 @@ function writeHash() {
   }
 }
 
+// What is typed waits for a pause, unless another filter is changed before.
+let typing = null;
+
 function change(changes) {
-  Object.assign(state, { run: "" }, changes);
+  const typed = typing === null ? {} : { q: byId("q").value.trim() };
+  clearTimeout(typing);
+  typing = null;
+  Object.assign(state, { run: "" }, typed, changes);
   writeHash();
   showState();
 }
@@ -122,10 +128,9 @@ function startFilters() {
   choices("sort", sorts, false);
   choices("view", [["cards", "cards"], ["table", "table"]], false);
   startOutcomes();
-  let pause;
-  byId("q").addEventListener("input", (event) => {
-    clearTimeout(pause);
-    pause = setTimeout(() => change({ q: event.target.value.trim() }), entries.length > MANY ? 150 : 0);
+  byId("q").addEventListener("input", () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => change({}), entries.length > MANY ? 150 : 0);
   });
   byId("filters").addEventListener("submit", (event) => event.preventDefault());
   byId("filters").hidden = false;
