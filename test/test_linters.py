@@ -123,6 +123,8 @@ def test_ament_xmllint_finds_nothing() -> None:
 # package.xml
 
 KEYS = {
+    "backports": "python3-rosbags-pip",  # its zstd, before Python 3.14 has that in `compression`
+    "compression": "python3-rosbags-pip",
     "cv2": "python3-opencv",
     "jinja2": "python3-jinja2",
     "lz4": "python3-rosbags-pip",  # which needs it; there is no key of its own
@@ -138,6 +140,10 @@ KEYS = {
 """rosdep keys of modules; packages of ROS are called as their modules are."""
 
 
+OPTIONAL = {"ray"}
+"""Modules that an error asks for where they are needed."""
+
+
 def imported() -> set[str]:
     """Modules that harness_ros imports from elsewhere."""
     found: set[str] = set()
@@ -147,7 +153,7 @@ def imported() -> set[str]:
                 found |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 found.add((node.module or "").split(".")[0])
-    return found - set(sys.stdlib_module_names) - {"harness_ros"}
+    return found - set(sys.stdlib_module_names) - {"harness_ros"} - OPTIONAL
 
 
 def test_package_xml_is_valid_and_has_urls() -> None:

@@ -28,9 +28,7 @@ class PictureFileError(HarnessError):
     """A file that is no picture to compare with; the text says why."""
 
 
-def with_pictures(
-    config: EvaluationConfig, folder: Path
-) -> tuple[EvaluationConfig, list[str]]:
+def with_pictures(config: EvaluationConfig, folder: Path) -> tuple[EvaluationConfig, list[str]]:
     """The configuration with every `file:` of a criterion replaced by a data URI (RFC 2397).
 
     Args:

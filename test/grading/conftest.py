@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-HERE = Path(__file__).parent
-sys.path += [str(HERE), str(HERE.parent / "bag")]
+sys.path.append(str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).parents[1] / "bag"))
 
 from recordings import CONFIG, Recorder
 
