@@ -329,7 +329,7 @@ def test_a_damaged_file_is_an_error_that_names_it(tmp_path, suffix):
     assert str(path) in str(caught.value)
 
 
-def test_damage_in_the_middle_is_an_error_when_it_is_reached(recorder):
+def test_damage_in_the_middle_costs_what_is_there_and_is_told(recorder):
     made = recorder(compressed=True)
     made.a_run()
     (file,) = made.close().glob("*.mcap")
@@ -337,9 +337,9 @@ def test_damage_in_the_middle_is_an_error_when_it_is_reached(recorder):
     chunk = data.index(ZSTD_MAGIC)
     data[chunk + 4 : chunk + 40] = b"\xff" * 36
     file.write_bytes(data)
-    with Bag(file) as opened, pytest.raises(BagReadError, match="damaged: ") as caught:
-        opened.runs()
-    assert str(file) in str(caught.value)
+    with Bag(file) as opened:
+        assert opened.runs() == []
+        assert any(str(file) in text and "is damaged" in text for text in opened.problems)
 
 
 def test_messages_come_by_the_time_of_recording(bag):
