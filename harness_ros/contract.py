@@ -57,7 +57,7 @@ class Kind(str, Enum):
     JUDGE_PROTOCOL_VIOLATION = "judge_protocol_violation"
     """The judge's answer contradicts itself or the tool (such as `process` without segments)."""
     MISSING_RUN_ID = "missing_run_id"
-    """A tool ended without naming its run."""
+    """No tool took the call, or a tool ended and nobody knows its run."""
     INVALID_RUN = "invalid_run"
     """A tool that the configuration does not know, or arguments that it does not allow."""
     SEGMENT_BUDGET_EXHAUSTED = "segment_budget_exhausted"
@@ -65,7 +65,7 @@ class Kind(str, Enum):
     CANCELLED = "cancelled"
     """The call was cancelled before there was anything to judge."""
     INTERRUPTED = "interrupted"
-    """The evaluator was down while the evidence could be had."""
+    """The evaluator was down while the evidence could be had, or the tool never ended."""
 
 
 class ExitCode(IntEnum):

@@ -3,9 +3,9 @@
 """harness_ros for planners, in plain calls.
 
 with HarnessClient() as harness:
-outcome = harness.run_tool("pick", {"target": "red_block"})
-if outcome.exit_code is not ExitCode.SUCCESS:
-print(outcome.verdict.failure_reason)
+    outcome = harness.run_tool("pick", {"target": "red_block"})
+    if outcome.exit_code is not ExitCode.SUCCESS:
+        print(outcome.verdict.failure_reason)
 """
 
 from __future__ import annotations
@@ -13,24 +13,33 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import rclpy
-from rclpy.action import ActionClient
+from action_msgs.msg import GoalStatus
+from rclpy.exceptions import InvalidHandle
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 
 from harness_ros import action, srv
-from harness_ros.contract import Arguments, ExitCode, HarnessError, Record, Verdict
+from harness_ros.contract import Arguments, ExitCode, HarnessError, Record, Status, Verdict
 from harness_ros.ros import conversion
 from harness_ros.ros.asking import NoVerdict, ask_verdict
-from harness_ros.ros.threads import ExecutorStopped, done_event, in_executor, wait
+from harness_ros.ros.goals import ActionCaller, GoalError, SentGoal
+from harness_ros.ros.qos import REQUESTS
+from harness_ros.ros.threads import ExecutorStopped, wait
+
+POLL_S = 0.05
 
 
 class HarnessUnavailable(HarnessError):
     """A node of harness_ros is not there, or did not answer in time."""
+
+
+class NotJson(HarnessError):
+    """Arguments that cannot be written as JSON."""
 
 
 class ToolOutcome(Record):
@@ -61,8 +70,9 @@ class SceneBrief(Record):
 class HarnessClient:
     """Calls tools and reads verdicts and the scene; has a node and a thread of its own.
 
-    Calls block and may be made from any thread. It uses its own rclpy context, so it neither needs
-    nor disturbs the caller's `rclpy.init()`.
+    Calls block and may be made from any thread, also in a callback of somebody else's executor
+    (which it holds up). It uses its own rclpy context, so it neither needs nor disturbs the
+    caller's `rclpy.init()`. Every call raises `HarnessUnavailable` once the client is closed.
 
     Args:
         namespace: of the harness nodes.
@@ -77,12 +87,19 @@ class HarnessClient:
         node_name: str = "harness_client",
     ) -> None:
         self._server_timeout_s = server_timeout_s
+        self._name = node_name
+        self._closed = threading.Event()
+        self._died: Exception | None = None
         self._context = rclpy.Context()
         rclpy.init(context=self._context)
         self._node = Node(node_name, namespace=namespace, context=self._context)
-        self._run_tool = ActionClient(self._node, action.RunTool, "run_tool")
-        self._get_verdict = self._node.create_client(srv.GetVerdict, "get_verdict")
-        self._get_brief = self._node.create_client(srv.GetSceneBrief, "scene/brief")
+        self._run_tool = ActionCaller(self._node, action.RunTool, "run_tool")
+        self._get_verdict = self._node.create_client(
+            srv.GetVerdict, "get_verdict", qos_profile=REQUESTS
+        )
+        self._get_brief = self._node.create_client(
+            srv.GetSceneBrief, "scene/brief", qos_profile=REQUESTS
+        )
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         self._thread = threading.Thread(target=self._spin, name=node_name, daemon=True)
@@ -96,11 +113,12 @@ class HarnessClient:
 
     @property
     def node(self) -> Node:
-        """The client's node, for looking at the graph."""
+        """The client's node, for looking at the graph; leave spinning it to the client."""
         return self._node
 
     def ready(self) -> bool:
         """Whether gateway, evaluator and scene graph are there now."""
+        self._check()
         return bool(
             self._run_tool.server_is_ready()
             and self._get_verdict.service_is_ready()
@@ -108,9 +126,13 @@ class HarnessClient:
         )
 
     def close(self) -> None:
-        """Ends the node; calls that still wait end with HarnessUnavailable."""
+        """Ends the node; calls that still wait end with HarnessUnavailable. Twice does no harm."""
+        if self._closed.is_set():
+            return
+        self._closed.set()
         self._executor.shutdown(timeout_sec=1.0)
-        self._thread.join(timeout=2.0)
+        if threading.current_thread() is not self._thread:
+            self._thread.join(timeout=2.0)
         self._node.destroy_node()
         rclpy.try_shutdown(context=self._context)
 
@@ -128,48 +150,36 @@ class HarnessClient:
             arguments: what the tool takes; must be JSON.
             timeout_s: seconds after which the call is cancelled; None leaves it to the gateway,
                 whose every wait has a deadline of its own.
-            on_progress: called with (segment, stage, progress 0 to 1).
+            on_progress: called with (segment, stage, progress 0 to 1), in the thread of this call
+                and a few times a second at most. What it raises cancels the call and is raised
+                here.
 
         Returns:
             The outcome; an unjudged or cancelled call is an outcome too.
 
         Raises:
-            HarnessUnavailable: there is no gateway, or it did not answer.
+            HarnessUnavailable: there is no gateway or more than one, it did not answer, or it was
+                restarted while the call ran. Runs that had begun get their verdicts all the same.
+            NotJson: the arguments are no JSON.
         """
-        self._need(self._run_tool.wait_for_server(self._server_timeout_s), "action run_tool")
-        goal = action.RunTool.Goal(tool_name=tool_name, arguments=json.dumps(arguments))
-
-        def on_feedback(message: Any) -> None:
-            if on_progress is not None:
-                feedback = message.feedback
-                on_progress(feedback.segment, feedback.stage, feedback.progress)
-
-        sent = in_executor(
-            self._node, lambda: self._run_tool.send_goal_async(goal, feedback_callback=on_feedback)
+        goal = action.RunTool.Goal(
+            tool_name=_sendable(tool_name), arguments=_json(tool_name, arguments)
         )
-        self._need(wait(sent, self._server_timeout_s), "answer of run_tool to a goal")
-        handle = sent.result()
-        self._need(handle.accepted, "accepted goal of run_tool")
-        result = in_executor(self._node, handle.get_result_async)
-        try:
-            finished = self._wait(result, timeout_s)
-        except KeyboardInterrupt:
-            # Ctrl-C stays Ctrl-C, also when the goal can no longer be cancelled.
-            with suppress(ExecutorStopped):
-                in_executor(self._node, handle.cancel_goal_async, timeout_s=1.0)
-            raise
-        if not finished:
-            in_executor(self._node, handle.cancel_goal_async)
-            self._need(self._wait(result, 30.0), "result of run_tool after it was cancelled")
-        answer = result.result().result
-        return ToolOutcome(
-            exit_code=ExitCode(answer.exit_code),
-            verdict=conversion.verdict_from_message(answer.verdict),
-            run_ids=tuple(answer.run_ids),
-            segments=answer.segments,
-            backend_success=answer.backend_success,
-            backend_message=answer.backend_message,
-        )
+        with self._available():
+            self._run_tool.await_server(self._server_timeout_s, self._closed.is_set)
+            sent = self._run_tool.send(goal, self._server_timeout_s, self._closed.is_set)
+            try:
+                if not self._wait(sent, timeout_s, on_progress):
+                    sent.cancel()
+                    self._wait(sent, None, on_progress)
+            except HarnessError:
+                raise
+            except BaseException:
+                # Ctrl-C stays Ctrl-C, also when the goal can no longer be cancelled.
+                with suppress(Exception):
+                    sent.cancel(timeout_s=1.0)
+                raise
+            return _outcome(*sent.answer)
 
     def get_verdict(self, run_id: str, timeout_s: float = 10.0) -> Verdict | None:
         """The verdict of a run; None when there is none within the time, or no such run.
@@ -177,12 +187,19 @@ class HarnessClient:
         Raises:
             HarnessUnavailable: there is no evaluator.
         """
-        there = self._get_verdict.wait_for_service(self._server_timeout_s)
-        self._need(there, f"service {self._get_verdict.srv_name}")
-        try:
-            return ask_verdict(self._get_verdict, run_id, timeout_s, run_exists=False)
-        except NoVerdict:
-            return None
+        with self._available():
+            self._need(self._get_verdict)
+            try:
+                return ask_verdict(
+                    self._get_verdict,
+                    _sendable(run_id),
+                    timeout_s,
+                    run_exists=False,
+                    stop=self._closed.is_set,
+                )
+            except NoVerdict:
+                self._check()
+                return None
 
     def scene_brief(self) -> SceneBrief:
         """The scene as far as verdicts have confirmed it.
@@ -190,45 +207,131 @@ class HarnessClient:
         Raises:
             HarnessUnavailable: there is no scene graph, or it did not answer.
         """
-        answer = self._ask(self._get_brief, srv.GetSceneBrief.Request(), self._server_timeout_s)
+        with self._available():
+            answer = self._ask(self._get_brief, srv.GetSceneBrief.Request(), self._server_timeout_s)
         return SceneBrief(
             text=answer.brief, graph=json.loads(answer.graph), revision=answer.revision
         )
 
     def _ask(self, client: Any, request: Any, timeout_s: float) -> Any:
-        name = f"service {client.srv_name}"
-        self._need(client.wait_for_service(self._server_timeout_s), name)
+        self._need(client)
         future = client.call_async(request)
         if not wait(future, timeout_s):
             client.remove_pending_request(future)
-            raise HarnessUnavailable(f"{name} did not answer within {timeout_s:g} s")
+            raise HarnessUnavailable(
+                f"service {client.srv_name} did not answer within {timeout_s:g} s"
+            )
         return future.result()
 
-    def _wait(self, future: Any, timeout_s: float | None) -> bool:
+    def _need(self, client: Any) -> None:
+        if not client.wait_for_service(self._server_timeout_s):
+            raise HarnessUnavailable(
+                f"no service {client.srv_name} within {self._server_timeout_s:g} s: "
+                "is harness_ros running?"
+            )
+
+    def _wait(
+        self,
+        sent: SentGoal,
+        timeout_s: float | None,
+        on_progress: Callable[[int, str, float], None] | None,
+    ) -> bool:
         """Waits in short steps, so that Ctrl-C is heard and a vanished gateway is noticed."""
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        finished = done_event(future)
-        last_seen = time.monotonic()
-        while not finished.wait(0.2):
-            if not self._thread.is_alive():
-                raise HarnessUnavailable("the client was closed while a call waited")
-            if self._run_tool.server_is_ready():
-                last_seen = time.monotonic()
-            elif time.monotonic() - last_seen > self._server_timeout_s:
-                raise HarnessUnavailable(
-                    f"the gateway was gone for {self._server_timeout_s:g} s while a call waited"
-                )
+        while True:
+            ended = sent.wait(POLL_S)
+            feedback = sent.feedback()
+            if on_progress is not None and feedback is not None:
+                on_progress(feedback.segment, feedback.stage, feedback.progress)
+            if ended:
+                return True
+            self._check()
             if deadline is not None and time.monotonic() > deadline:
                 return False
-        return True
 
-    def _need(self, there: bool, what: str) -> None:
-        if not there:
+    @contextmanager
+    def _available(self) -> Iterator[None]:
+        """What goes wrong on the way is HarnessUnavailable; what stops the client says so."""
+        self._check()
+        try:
+            yield
+        except HarnessUnavailable:
+            raise
+        except Exception as error:
+            # A client that is closed in the middle may raise anything.
+            self._check()
+            if isinstance(error, (GoalError, ExecutorStopped, InvalidHandle)):
+                raise HarnessUnavailable(f"{error}: is harness_ros running?") from None
+            raise
+
+    def _check(self) -> None:
+        """Raises where a call could not end."""
+        name = self._name
+        if threading.current_thread() is self._thread:
             raise HarnessUnavailable(
-                f"no {what} in namespace {self._node.get_namespace()} "
-                f"within {self._server_timeout_s:g} s: is harness_ros running?"
+                f"a call of {name} in a callback of its own node would wait for itself: make it in "
+                "another thread"
+            )
+        if self._closed.is_set():
+            raise HarnessUnavailable(f"the client {name} was closed")
+        if not self._thread.is_alive():
+            raise HarnessUnavailable(f"the client {name} has stopped: {self._died!r}")
+        if self._node not in self._executor.get_nodes():
+            raise HarnessUnavailable(
+                f"node {name} was taken from its executor, as rclpy.spin and "
+                "rclpy.spin_until_future_complete do: the client spins it already"
             )
 
     def _spin(self) -> None:
-        with suppress(ExternalShutdownException):
+        try:
             self._executor.spin()
+        except ExternalShutdownException:
+            pass
+        except Exception as error:
+            self._died = error
+
+
+def _json(tool_name: str, arguments: Arguments) -> str:
+    try:
+        return json.dumps(arguments)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise NotJson(f"arguments of tool '{tool_name}' are no JSON: {error}") from None
+
+
+def _sendable(text: str) -> str:
+    """A name as a message holds it: it would end at a NUL, and be another name."""
+    return conversion.encodable(text).replace("\0", "\\0")
+
+
+def _outcome(status: int, answer: Any) -> ToolOutcome:
+    """The outcome of a call.
+
+    Raises:
+        HarnessUnavailable: the result says nothing; an empty one has exit code 0.
+    """
+    try:
+        verdict, exit_code = (
+            conversion.verdict_from_message(answer.verdict),
+            ExitCode(answer.exit_code),
+        )
+    except (conversion.ConversionError, ValueError) as error:
+        raise HarnessUnavailable(f"the result of run_tool cannot be read: {error}") from None
+    succeeded = (
+        status == GoalStatus.STATUS_SUCCEEDED,
+        exit_code is ExitCode.SUCCESS,
+        verdict.status is Status.SUCCESS,
+    )
+    if len(set(succeeded)) > 1:
+        raise HarnessUnavailable(
+            f"the result of run_tool contradicts itself (goal status {status}, exit code "
+            f"{exit_code.value}, verdict {verdict.status.name.lower()}): the gateway's log says "
+            "what went wrong"
+        )
+    return ToolOutcome(
+        exit_code=exit_code,
+        verdict=verdict,
+        run_ids=tuple(answer.run_ids),
+        segments=answer.segments,
+        backend_success=answer.backend_success,
+        backend_message=answer.backend_message,
+    )

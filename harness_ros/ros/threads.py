@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeVar
@@ -19,6 +20,10 @@ Result = TypeVar("Result")
 
 NUDGE_S = 0.02
 """How often an executor is woken until it has gone on with a coroutine whose work is done."""
+
+
+LOOK_S = 0.1
+"""How often it is looked whether an executor is still there."""
 
 
 class ExecutorStopped(HarnessError):
@@ -61,22 +66,46 @@ def in_executor(node: Node, call: Callable[[], Result], timeout_s: float = 10.0)
     `send_goal_async` has noted its request is thrown away (rclpy#1123). In the thread of a
     single-threaded executor nothing can come between.
 
+    What the call raises is raised here: in the executor it would end its spinning.
+
     Raises:
-        ExecutorStopped: the executor did not get to it in time.
+        ExecutorStopped: the executor did not get to it in time; the call will not be made later.
     """
-    if node.executor is None:
+    executor = node.executor
+    if executor is None:
         raise ExecutorStopped(f"node {node.get_name()} is in no executor")
-    task = node.executor.create_task(call)
-    if not wait(task, timeout_s):
-        raise ExecutorStopped(f"the executor of {node.get_name()} did nothing for {timeout_s:g} s")
-    result: Result = task.result()
-    return result
+    outcome: list[Result] = []
+    problems: list[Exception] = []
+    answered = threading.Event()
+
+    def make() -> None:
+        try:
+            outcome.append(call())
+        except Exception as error:
+            problems.append(error)
+        answered.set()
+
+    try:
+        task = executor.create_task(make)
+    except AttributeError:  # an executor that was shut down has no guard condition
+        raise ExecutorStopped("an executor was shut down") from None
+    deadline = time.monotonic() + timeout_s
+    while not answered.wait(LOOK_S):
+        if not executor.context.ok() or time.monotonic() > deadline:
+            task.cancel()
+            raise ExecutorStopped(f"an executor did nothing for {timeout_s:g} s, or was shut down")
+    if problems:
+        raise problems[0]
+    return outcome[0]
 
 
 def done_event(future: Future) -> threading.Event:
     """An event that is set once the future is done, for waiting in steps."""
     event = threading.Event()
-    future.add_done_callback(lambda _: event.set())
+    try:
+        future.add_done_callback(lambda _: event.set())
+    except AttributeError:  # it is done, and its executor, which would call back, was shut down
+        event.set()
     return event
 
 

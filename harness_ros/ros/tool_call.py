@@ -1,30 +1,43 @@
 # Copyright 2026 harness_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""One tool call to its verdict: goal, result, verdict, and again while the verdict is `process`."""
+"""One tool call to its verdict: goal, result, verdict, and again while the verdict is `process`.
+
+What the outcome of a call says:
+
+1. The run id of a segment is its goal id. Once a tool has taken the goal there is a run, and the
+   verdict that the ledger holds of that run is the verdict of the call, whatever became of the
+   tool's result.
+2. A success verdict is exit code 0, also where the call was cancelled: the world is as wanted, and
+   the scene graph says so too.
+3. Else the exit code is 3 where cancelling took effect: the tool ended cancelled, or no (further)
+   segment was started. The verdict that comes with it is that of the last segment and says how the
+   world was left.
+4. Else it is the exit code of the verdict: a cancel that came too late changes nothing.
+5. Without a verdict the call is a failure with the kind and the reason that the gateway knows.
+"""
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
-from action_msgs.msg import GoalStatus
-from rclpy.action import ActionClient
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
 
-from harness_ros import action, srv
+from harness_ros import srv
 from harness_ros.config import ArgumentError, EvaluationConfig
 from harness_ros.contract import Arguments, ExitCode, HarnessError, Kind, Record, Status, Verdict
 from harness_ros.ros import conversion
-from harness_ros.ros.asking import NoVerdict, ask_verdict
-from harness_ros.ros.threads import done_event, in_executor, wait
+from harness_ros.ros.asking import NoVerdict, UnknownRun, ask_verdict
+from harness_ros.ros.goals import Stopped
+from harness_ros.ros.qos import REQUESTS
+from harness_ros.ros.tool_segment import NotTaken, SegmentEnd, ToolClient
 
-POLL_S = 0.05
 VERDICT_GRACE_S = 5.0
 """Beyond the deadlines of capture and judge, until which a verdict must be there."""
+NAME_LENGTH = 120
+"""Characters of an unknown tool's name that are repeated."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +48,7 @@ class Progress:
     last_status: Status
     stage: str
     progress: float
+    """0 to 1."""
 
 
 class CallOutcome(Record):
@@ -43,14 +57,13 @@ class CallOutcome(Record):
     exit_code: ExitCode
     verdict: Verdict
     run_ids: tuple[str, ...] = ()
+    """Of every segment that a tool has taken."""
     backend_success: bool = False
     backend_message: str = ""
-    reached_tool: bool = True
-    """False when no tool took the call."""
 
 
 class CallError(HarnessError):
-    """A segment that gave no verdict."""
+    """A call that came to no verdict."""
 
     def __init__(self, kind: Kind, reason: str) -> None:
         super().__init__(reason)
@@ -60,18 +73,31 @@ class CallError(HarnessError):
 @dataclass
 class _Call:
     tool_name: str
-    arguments: Arguments
     text: str
     call_id: str
     cancelled: Callable[[], bool]
     tell: Callable[[Progress], None]
+    arguments: Arguments = field(default_factory=dict)
     run_ids: list[str] = field(default_factory=list)
+    segment: int = 1
+    run_id: str = ""
+    """Of the present segment, once a tool has taken it."""
     verdict: Verdict | None = None
-    backend: Any = None
+    """Of the last segment that has one."""
+    end: SegmentEnd = field(default_factory=SegmentEnd)
+    """Of the last segment that was started."""
+    stopped: bool = False
+    """Cancelling took effect."""
 
 
 class ToolCaller:
-    """Calls configured tools; each call blocks the thread it is made in, and no other."""
+    """Calls configured tools; each call blocks the thread it is made in, and no other.
+
+    Args:
+        node: in an executor of one thread (see `in_executor`).
+        server_timeout_s: seconds to wait for a tool's server, and for its answer to a goal.
+        cancel_timeout_s: seconds that a tool may take to end after it was asked to cancel.
+    """
 
     def __init__(
         self,
@@ -82,16 +108,22 @@ class ToolCaller:
     ) -> None:
         self._node = node
         self._config = config
-        self._server_timeout_s = server_timeout_s
-        self._cancel_timeout_s = cancel_timeout_s
         group = ReentrantCallbackGroup()
         self._tools = {
-            name: ActionClient(
-                node, action.ExecuteTool, tool.action or f"tools/{name}", callback_group=group
+            name: ToolClient(
+                node,
+                name,
+                tool.action or f"tools/{name}",
+                tool.timeout_s,
+                server_timeout_s,
+                cancel_timeout_s,
+                group,
             )
             for name, tool in config.tools.items()
         }
-        self._verdicts = node.create_client(srv.GetVerdict, "get_verdict", callback_group=group)
+        self._verdicts = node.create_client(
+            srv.GetVerdict, "get_verdict", qos_profile=REQUESTS, callback_group=group
+        )
 
     def call(
         self,
@@ -105,142 +137,89 @@ class ToolCaller:
         Args:
             tool_name: key under `tools` in eval.yaml.
             arguments: JSON object.
-            tell: is given the progress.
+            tell: is given the progress, a few times a second at most.
             cancelled: whether the call is to be cancelled; asked again and again.
 
         Returns:
             The outcome, always: what goes wrong is a failure with its kind and reason.
         """
-        call = _Call(tool_name, {}, arguments, uuid.uuid4().hex, cancelled, tell)
+        call = _Call(tool_name, arguments or "{}", uuid.uuid4().hex, cancelled, tell)
         try:
-            call.arguments = conversion.parse_arguments(arguments)
-            self._config.checked_arguments(tool_name, call.arguments)
-            for segment in range(1, self._config.tools[tool_name].segments + 1):
-                if cancelled():
-                    raise CallError(Kind.CANCELLED, f"cancelled before segment {segment}")
-                call.verdict = self._segment(call, segment)
-                if call.verdict.status is not Status.PROCESS:
-                    break
-            if cancelled() and call.verdict is not None and call.verdict.status is Status.PROCESS:
-                raise CallError(Kind.CANCELLED, "cancelled")
+            self._check(call)
+            verdict = self._run(call)
         except CallError as error:
-            return self._outcome(call, error.kind, str(error))
+            verdict = self._unjudged(call, error.kind, str(error))
         except (ArgumentError, conversion.ConversionError) as error:
-            return self._outcome(call, Kind.INVALID_RUN, str(error))
+            verdict = self._unjudged(call, Kind.INVALID_RUN, str(error))
         except Exception as error:
-            self._node.get_logger().error(f"call {call.call_id} of '{tool_name}': {error!r}")
-            return self._outcome(call, Kind.INTERRUPTED, f"the gateway failed: {error!r}")
-        return self._outcome(call)
-
-    def _outcome(self, call: _Call, kind: Kind | None = None, reason: str = "") -> CallOutcome:
-        verdict = call.verdict
-        if kind is not None and not (kind is Kind.CANCELLED and verdict is not None):
-            verdict = Verdict(
-                run_id=call.run_ids[-1] if call.run_ids else "",
-                call_id=call.call_id,
-                tool_name=call.tool_name,
-                arguments=call.arguments,
-                segment=max(1, len(call.run_ids)),
-                status=Status.FAILURE,
-                failure_reason=reason,
-                kind=kind,
-                criteria_hash=self._config.criteria_hash,
-                given_at_ns=int(self._node.get_clock().now().nanoseconds),
-            )
-        if verdict is None:
-            raise AssertionError("a call without a verdict and without a reason")
+            self._node.get_logger().error(f"call {call.call_id} of {tool_name!r}: {error!r}")
+            verdict = self._unjudged(call, Kind.INTERRUPTED, f"the gateway failed: {error!r}")
+        cancelled_first = call.stopped and verdict.status is not Status.SUCCESS
         return CallOutcome(
-            exit_code=ExitCode.CANCELLED if kind is Kind.CANCELLED else verdict.exit_code,
+            exit_code=ExitCode.CANCELLED if cancelled_first else verdict.exit_code,
             verdict=verdict,
             run_ids=tuple(call.run_ids),
-            backend_success=bool(call.backend and call.backend.backend_success),
-            backend_message=call.backend.backend_message if call.backend else "",
-            reached_tool=bool(call.run_ids),
+            backend_success=call.end.backend_success,
+            backend_message=call.end.backend_message,
         )
 
-    def _segment(self, call: _Call, segment: int) -> Verdict:
-        """Runs one segment.
+    def _check(self, call: _Call) -> None:
+        """Raises ArgumentError or ConversionError where the configuration does not allow a call."""
+        if call.tool_name not in self._config.tools:
+            raise ArgumentError(
+                f"tool {call.tool_name[:NAME_LENGTH]!r} is not under `tools` in the "
+                f"configuration: {sorted(self._config.tools)}"
+            )
+        call.arguments = conversion.parse_arguments(call.text, conversion.MAX_CHARACTERS)
+        self._config.checked_arguments(call.tool_name, call.arguments)
+
+    def _run(self, call: _Call) -> Verdict:
+        """All segments; the verdict of the last one.
 
         Raises:
-            CallError: there is no verdict of it.
+            CallError: there is none.
         """
-        status, call.backend = self._execute(call, segment)
-        if not call.backend.run_id:
-            raise CallError(
-                Kind.MISSING_RUN_ID, f"tool '{call.tool_name}' ended ({status}) without a run_id"
-            )
-        call.run_ids.append(call.backend.run_id)
-        verdict = self._verdict(call, call.backend.run_id)
-        if status == GoalStatus.STATUS_CANCELED and verdict.status is not Status.SUCCESS:
+        verdict = self._segment(call, 1)
+        for segment in range(2, self._config.tools[call.tool_name].segments + 1):
+            if call.cancelled():
+                call.stopped = True
+            if call.stopped or verdict.status is not Status.PROCESS:
+                break
             call.verdict = verdict
-            raise CallError(Kind.CANCELLED, f"cancelled in segment {segment}")
+            verdict = self._segment(call, segment)
         return verdict
 
-    def _execute(self, call: _Call, segment: int) -> tuple[int, Any]:
-        client = self._tools[call.tool_name]
-        if not client.wait_for_server(timeout_sec=self._server_timeout_s):
-            raise CallError(
-                Kind.MISSING_RUN_ID,
-                f"no action server {client._action_name} within {self._server_timeout_s:g} s",
-            )
-        last = call.verdict.status if call.verdict else Status.PROCESS
-
-        def on_feedback(message: Any) -> None:
-            feedback = message.feedback
-            call.tell(Progress(segment, last, feedback.stage, feedback.progress))
-
-        goal = action.ExecuteTool.Goal(
-            arguments=call.text or "{}", call_id=call.call_id, segment=segment
+    def _segment(self, call: _Call, segment: int) -> Verdict:
+        tool = self._tools[call.tool_name]
+        last_status = call.verdict.status if call.verdict else Status.PROCESS
+        call.segment, call.run_id = segment, ""
+        try:
+            if call.cancelled():
+                raise Stopped("cancelled")
+            goal = tool.start(call.text, call.call_id, segment, call.cancelled)
+        except Stopped:
+            call.stopped = True
+            raise CallError(Kind.CANCELLED, f"cancelled before segment {segment} began") from None
+        except NotTaken as error:
+            raise CallError(Kind.MISSING_RUN_ID, str(error)) from None
+        call.run_id = goal.goal_id
+        call.run_ids.append(goal.goal_id)
+        call.end = tool.finish(
+            goal,
+            call.cancelled,
+            lambda stage, share: call.tell(Progress(segment, last_status, stage, share)),
         )
-        sent = in_executor(
-            self._node, lambda: client.send_goal_async(goal, feedback_callback=on_feedback)
-        )
-        if not wait(sent, self._server_timeout_s):
-            sent.add_done_callback(_cancel_if_accepted)
-            raise CallError(
-                Kind.MISSING_RUN_ID,
-                f"tool '{call.tool_name}' did not answer a goal in {self._server_timeout_s:g} s",
-            )
-        accepted = sent.result()
-        if not accepted.accepted:
-            raise CallError(
-                Kind.MISSING_RUN_ID,
-                f"tool '{call.tool_name}' rejected the goal: it is busy, or takes other arguments "
-                "(its log says which)",
-            )
-        return self._result(call, accepted)
+        call.stopped = call.end.cancelled
+        if call.end.problem:
+            self._node.get_logger().error(f"run {goal.goal_id}: {call.end.problem}")
+        return self._verdict(call)
 
-    def _result(self, call: _Call, goal: Any) -> tuple[int, Any]:
-        """Waits for the end of a segment; cancels it when that is asked for or time is up."""
-        timeout_s = self._config.tools[call.tool_name].timeout_s
-        deadline = time.monotonic() + timeout_s
-        result = in_executor(self._node, goal.get_result_async)
-        asked_to_cancel = False
-        finished = done_event(result)
-        while not finished.wait(POLL_S):
-            late = time.monotonic() > deadline
-            if not asked_to_cancel and (late or call.cancelled()):
-                asked_to_cancel = True
-                deadline = time.monotonic() + self._cancel_timeout_s
-                in_executor(self._node, goal.cancel_goal_async)
-            elif late:
-                raise CallError(
-                    Kind.MISSING_RUN_ID,
-                    f"tool '{call.tool_name}' gave no result within {timeout_s:g} s, nor "
-                    f"{self._cancel_timeout_s:g} s after it was asked to cancel",
-                )
-        answer = result.result()
-        run_id = bytes(goal.goal_id.uuid).hex()
-        if answer.result.run_id not in ("", run_id):
-            # An earlier run may have such a verdict: it says nothing of this one.
-            raise CallError(
-                Kind.MISSING_RUN_ID,
-                f"tool '{call.tool_name}' names its run {answer.result.run_id!r}; "
-                f"the goal id, {run_id}, is wanted",
-            )
-        return answer.status, answer.result
+    def _verdict(self, call: _Call) -> Verdict:
+        """The verdict in the ledger, also of a run whose result is missing or wrong.
 
-    def _verdict(self, call: _Call, run_id: str) -> Verdict:
+        Raises:
+            CallError: there is none in time.
+        """
         tool = self._config.tools[call.tool_name]
         timeout_s = (
             self._config.settle_ns(call.tool_name) / 1e9
@@ -248,14 +227,33 @@ class ToolCaller:
             + self._config.judges[tool.judge].timeout_s
             + VERDICT_GRACE_S
         )
+        problem = f"{call.end.problem}; " if call.end.problem else ""
         try:
-            return ask_verdict(self._verdicts, run_id, timeout_s, run_exists=True)
+            return ask_verdict(
+                self._verdicts,
+                call.run_id,
+                timeout_s,
+                run_exists=not problem,
+                run_ended=call.end.ended,
+            )
+        except UnknownRun as error:
+            what = problem or f"tool '{call.tool_name}' ended and never said so on `runs`; "
+            raise CallError(Kind.MISSING_RUN_ID, f"{what}{error}") from None
         except NoVerdict as error:
-            raise CallError(Kind.JUDGE_UNAVAILABLE, str(error)) from None
+            raise CallError(Kind.INTERRUPTED, f"{problem}{error}") from None
 
-
-def _cancel_if_accepted(sent: Any) -> None:
-    """A goal accepted after its caller gave up must not move the robot any further."""
-    goal = sent.result()
-    if goal is not None and goal.accepted:
-        goal.cancel_goal_async()
+    def _unjudged(self, call: _Call, kind: Kind, reason: str) -> Verdict:
+        if kind is Kind.CANCELLED and call.verdict is not None:
+            return call.verdict
+        return Verdict(
+            run_id=call.run_id,
+            call_id=call.call_id,
+            tool_name=call.tool_name[:NAME_LENGTH],
+            arguments=call.arguments,
+            segment=call.segment,
+            status=Status.FAILURE,
+            failure_reason=reason,
+            kind=kind,
+            criteria_hash=self._config.criteria_hash,
+            given_at_ns=int(self._node.get_clock().now().nanoseconds),
+        )

@@ -7,16 +7,15 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 import rclpy
-from rclpy.action import ActionClient
+from rclpy.action import ActionClient, ActionServer
 from rclpy.context import Context
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
@@ -30,6 +29,7 @@ os.environ["FASTRTPS_DEFAULT_PROFILES_FILE"] = str(
     Path(__file__).parents[2] / "config" / "fastdds_shm.xml"
 )
 
+from events import until
 from processes import NAMESPACE, Nodes
 from robot import Robot
 
@@ -39,19 +39,10 @@ from harness_ros.ros.qos import EVENTS
 from harness_ros.ros.threads import wait
 
 CONFIG = Path(__file__).parent / "eval.yaml"
+Made = TypeVar("Made", bound=Node)
 
 
 EXECUTABLES = ("evaluator", "judge_deterministic", "scene_graph", "tool_gateway")
-
-
-def until(condition: Callable[[], Any], timeout_s: float = 10.0) -> bool:
-    """Waits for a condition; whether it came to hold in time."""
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.01)
-    return True
 
 
 @contextmanager
@@ -59,18 +50,34 @@ def spinning(
     name: str, executor_type: Callable[..., Executor] = SingleThreadedExecutor
 ) -> Iterator[Node]:
     """A node in this process, with a context and a thread of its own."""
+    with spun(
+        lambda context: Node(name, namespace=NAMESPACE, context=context), executor_type
+    ) as node:
+        yield node
+
+
+@contextmanager
+def spun(
+    make: Callable[[Context], Made], executor_type: Callable[..., Executor] = SingleThreadedExecutor
+) -> Iterator[Made]:
+    """A node of any class, with a context and a thread of its own."""
     context = Context()
     rclpy.init(context=context)
-    node = Node(name, namespace=NAMESPACE, context=context)
+    node = make(context)
     executor = executor_type(context=context)
     executor.add_node(node)
-    thread = threading.Thread(target=executor.spin, name=name, daemon=True)
+    thread = threading.Thread(target=executor.spin, name=node.get_name(), daemon=True)
     thread.start()
     try:
         yield node
     finally:
         executor.shutdown(timeout_sec=2.0)
         thread.join(timeout=5.0)
+        # A server that nobody ends is found by the clients of the next test. Not before: an
+        # executor that waits for it would end with an error. Nodes of the project do it themselves.
+        for waitable in list(node.waitables) if type(node) is Node else ():
+            if isinstance(waitable, (ActionClient, ActionServer)):
+                waitable.destroy()
         node.destroy_node()
         rclpy.try_shutdown(context=context)
 
@@ -163,6 +170,7 @@ def started(nodes: Nodes, robot: Robot, harness: HarnessClient) -> Chain:
     for executable in EXECUTABLES:
         nodes.start(executable)
     chain = Chain(nodes, robot, harness)
+    assert until(harness.ready, 60.0), chain.logs()
     outcome = chain.call()
     assert outcome.succeeded, (outcome, chain.logs())
     return chain

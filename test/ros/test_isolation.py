@@ -74,7 +74,7 @@ def start(
     made_last = {
         "evaluator": "get_verdict",
         "judge_deterministic": "_evaluate/deterministic",
-        "scene_graph": "scene/brief",
+        "scene_graph": "scene/image",
         "tool_gateway": "run_tool/_action/get_result",
     }
     nodes = {

@@ -9,6 +9,8 @@ for 3 where somebody else than the planner cancelled the tool).
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -21,6 +23,7 @@ from rclpy.node import Node
 from harness_ros import action, msg
 from harness_ros.contract import ExitCode, Kind
 from harness_ros.ros import conversion
+from harness_ros.ros.diagnostics import Diagnostics, Level, Report
 from harness_ros.ros.parameters import declare, declare_config
 from harness_ros.ros.qos import REQUESTS
 from harness_ros.ros.spinning import run_node
@@ -48,6 +51,9 @@ class ToolGateway(Node):
             "seconds that a tool may take to end after it was asked to cancel",
             (0.0, 3600.0),
         )
+        self._diagnostics = Diagnostics(self, self._reports)
+        self._open: Counter[str] = Counter()
+        self._ended: Counter[str] = Counter()
         self._caller = ToolCaller(self, config, server_timeout_s, cancel_timeout_s)
         self._server = ActionServer(
             self,
@@ -66,6 +72,14 @@ class ToolGateway(Node):
         """Ends the action server."""
         self._server.destroy()
         super().destroy_node()
+
+    def _reports(self) -> Iterator[Report]:
+        values = {
+            "calls open": self._open.total(),
+            **{f"open {name}": number for name, number in sorted(self._open.items()) if number},
+            **{f"ended {name}": number for name, number in sorted(self._ended.items())},
+        }
+        yield Report("calls", Level.OK, f"{self._open.total()} open", values)
 
     async def _execute(self, goal: ServerGoalHandle) -> Any:
         request = goal.request
@@ -87,14 +101,18 @@ class ToolGateway(Node):
                 request.tool_name, request.arguments, tell, lambda: bool(goal.is_cancel_requested)
             )
 
+        self._open[request.tool_name] += 1
         try:
             outcome = await in_thread(self, call, "call")
             result = _result(outcome)
         except Exception as error:
             # rclpy would send an empty result, and an empty result has exit code 0.
-            self.get_logger().error(f"call of {request.tool_name!r}: {error!r}")
+            self._diagnostics.failed(f"call of {request.tool_name!r}", error)
             goal.abort()
             return _failed(request.tool_name, error)
+        finally:
+            self._open[request.tool_name] -= 1
+        self._ended[outcome.exit_code.name.lower()] += 1
         if outcome.exit_code is ExitCode.SUCCESS:
             goal.succeed()
         elif outcome.exit_code is ExitCode.CANCELLED and goal.is_cancel_requested:
