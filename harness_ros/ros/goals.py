@@ -239,6 +239,8 @@ class SentGoal:
         if now - self._looked < LOOK_S:
             return
         self._looked = now
+        if self._cancelling is not None and not self._cancelling.done():
+            self.cancel()  # the request, or its answer, may be lost
         servers = self._caller.servers()
         for endpoint in servers.keys() & self._takers.keys():
             # The name of a new node may have been unknown at first.

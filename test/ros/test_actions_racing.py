@@ -31,7 +31,7 @@ from harness_ros.ros.threads import in_executor, wait
 from harness_ros.ros.tool_server import BackendResult, RunHandle, ToolServer
 
 SERVER_TIMEOUT_S = 20.0
-CANCEL_TIMEOUT_S = 1.0
+CANCEL_TIMEOUT_S = 2.0
 QUICK = {"cameras": [], "signals": ["gripper_width"], "settle_s": 0.0}
 """Tools whose evidence is one number."""
 WIDE = {"success": {"signal": {"name": "gripper_width", "min": 0.03}}, "otherwise": "it is narrow"}

@@ -4,11 +4,13 @@
 
 Every goal is accepted and ends in a result. Its status says the same as the exit code, for planners
 that look at nothing else: SUCCEEDED for exit code 0 alone, CANCELED for 3, ABORTED for 1 and 2 (and
-for 3 where somebody else than the planner cancelled the tool).
+for 3 where somebody else than the planner cancelled the tool). While its tool works, a goal's status is
+ACCEPTED: the thread that waits for the tool is not the executor's.
 """
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -26,8 +28,7 @@ from harness_ros.ros import conversion
 from harness_ros.ros.diagnostics import Diagnostics, Level, Report
 from harness_ros.ros.parameters import declare, declare_config
 from harness_ros.ros.qos import REQUESTS
-from harness_ros.ros.spinning import run_node
-from harness_ros.ros.threads import in_thread
+from harness_ros.ros.spinning import events_executor, run_node
 from harness_ros.ros.tool_call import CallOutcome, Progress, ToolCaller
 
 
@@ -54,13 +55,16 @@ class ToolGateway(Node):
         self._diagnostics = Diagnostics(self, self._reports)
         self._open: Counter[str] = Counter()
         self._ended: Counter[str] = Counter()
+        self._ends: dict[bytes, tuple[ExitCode, Any]] = {}
+        """Calls that are over and whose goals are not: rclpy ends a goal in the executor."""
         self._caller = ToolCaller(self, config, server_timeout_s, cancel_timeout_s)
         self._server = ActionServer(
             self,
             action.RunTool,
             "run_tool",
-            execute_callback=self._execute,
+            execute_callback=self._end,
             goal_callback=lambda _: GoalResponse.ACCEPT,
+            handle_accepted_callback=self._on_accepted,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
             callback_group=ReentrantCallbackGroup(),
             goal_service_qos_profile=REQUESTS,
@@ -81,8 +85,13 @@ class ToolGateway(Node):
         }
         yield Report("calls", Level.OK, f"{self._open.total()} open", values)
 
-    async def _execute(self, goal: ServerGoalHandle) -> Any:
-        request = goal.request
+    def _on_accepted(self, goal: ServerGoalHandle) -> None:
+        """Calls the tool in a thread of its own, which nothing here waits for."""
+        self._open[goal.request.tool_name] += 1
+        threading.Thread(target=self._call, args=[goal], name="call", daemon=True).start()
+
+    def _call(self, goal: ServerGoalHandle) -> None:
+        tool_name = goal.request.tool_name
 
         def tell(progress: Progress) -> None:
             # Feedback that cannot be sent is no reason to end a call.
@@ -96,30 +105,37 @@ class ToolGateway(Node):
                     )
                 )
 
-        def call() -> CallOutcome:
-            return self._caller.call(
-                request.tool_name, request.arguments, tell, lambda: bool(goal.is_cancel_requested)
-            )
-
-        self._open[request.tool_name] += 1
         try:
-            outcome = await in_thread(self, call, "call")
-            result = _result(outcome)
+            outcome = self._caller.call(
+                tool_name, goal.request.arguments, tell, lambda: bool(goal.is_cancel_requested)
+            )
+            ended = outcome.exit_code, _result(outcome)
         except Exception as error:
             # rclpy would send an empty result, and an empty result has exit code 0.
-            self._diagnostics.failed(f"call of {request.tool_name!r}", error)
-            goal.abort()
-            return _failed(request.tool_name, error)
-        finally:
-            self._open[request.tool_name] -= 1
-        self._ended[outcome.exit_code.name.lower()] += 1
-        if outcome.exit_code is ExitCode.SUCCESS:
+            self._diagnostics.failed(f"call of {tool_name!r}", error)
+            ended = ExitCode.UNJUDGED, _failed(tool_name, error)
+        self._ends[goal_key(goal)] = ended
+        # The executor was shut down where this fails, and nobody hears the result any more.
+        with suppress(RCLError, InvalidHandle, AttributeError):
+            goal.execute()
+
+    def _end(self, goal: ServerGoalHandle) -> Any:
+        """Ends the goal with what its call came to; in the executor."""
+        exit_code, result = self._ends.pop(goal_key(goal))
+        self._open[goal.request.tool_name] -= 1
+        self._ended[exit_code.name.lower()] += 1
+        if exit_code is ExitCode.SUCCESS:
             goal.succeed()
-        elif outcome.exit_code is ExitCode.CANCELLED and goal.is_cancel_requested:
+        elif exit_code is ExitCode.CANCELLED and goal.is_cancel_requested:
             goal.canceled()
         else:
             goal.abort()
         return result
+
+
+def goal_key(goal: ServerGoalHandle) -> bytes:
+    """The goal id."""
+    return bytes(goal.goal_id.uuid)
 
 
 def _result(outcome: CallOutcome) -> Any:
@@ -149,4 +165,4 @@ def _failed(tool_name: str, error: Exception) -> Any:
 
 def main() -> int:
     """Runs the gateway."""
-    return run_node(ToolGateway)
+    return run_node(ToolGateway, events_executor)
