@@ -4,7 +4,7 @@ SHELL := /bin/bash
 SEED ?= 0
 IN_ENV := source scripts/env.sh &&
 
-.PHONY: help setup demo test lint clean
+.PHONY: help setup demo test bench lint clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -18,6 +18,9 @@ demo: setup  ## physics, tools, cameras, evaluator: a live table of verdicts; SE
 # The pytest plugins of a sourced ROS are made for an older pytest.
 test: setup  ## run all tests; ARGS are passed to pytest
 	@$(IN_ENV) PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 exec pytest -p timeout $(ARGS)
+
+bench: setup  ## measure: bench_out/bench.jsonl and a table; ARGS="--quick", ARGS="--only latency"
+	@$(IN_ENV) exec python3 -m bench $(ARGS)
 
 lint: setup  ## ruff and mypy
 	@$(IN_ENV) ruff check . && ruff format --check . && mypy

@@ -45,7 +45,7 @@ FIGURES = {
         "armed/frames_lost",
     },
     "idle": {"idle/camera_subscriptions", "idle/cpu"},
-    "gateway": {"gateway/extra"},
+    "gateway": {"gateway/extra", "gateway/action_that_does_nothing"},
     "many_runs": {"many_runs/memory_growth", "many_runs/ledger_query", "many_runs/rate"},
     "ledger": {"ledger/verdict", "ledger/observation"},
 }

@@ -13,15 +13,17 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from action_msgs.msg import GoalStatus
 from conftest import spinning, spun
 from planner import Planner, config_with
 from raw_tool import RawTool
+from rclpy.action.server import GoalEvent, ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from harness_ros import msg, srv
+from harness_ros import action, msg, srv
 from harness_ros.contract import ExitCode, Kind
 from harness_ros.ros import asking, tool_call
 from harness_ros.ros.nodes.tool_gateway import ToolGateway
@@ -201,3 +203,26 @@ def test_evaluator_that_knows_nothing_is_asked_now_and_then(
     reason = unjudged(planner, Kind.MISSING_RUN_ID)
     assert "never said so on `runs`; unknown to me" in reason
     assert 2 <= len(evaluator.asked) <= 20
+
+
+def test_cancel_that_comes_just_as_a_call_ends_takes_no_result_away(
+    planner: Planner, evaluator: ScriptedEvaluator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execute = ServerGoalHandle.execute
+    raced = []
+
+    def cancelled_in_between(goal: ServerGoalHandle, callback: Any = None) -> None:
+        if isinstance(goal.request, action.RunTool.Goal):
+            # rclpy looks whether the goal is cancelled, then another thread cancels it.
+            raced.append(goal)
+            goal._update_state(GoalEvent.CANCEL_GOAL)
+            goal._update_state(GoalEvent.EXECUTE)
+        execute(goal, callback)
+
+    monkeypatch.setattr(ServerGoalHandle, "execute", cancelled_in_between)
+    evaluator.answer = success
+    evaluator.start()
+    answer = planner.run("foreign")
+    assert answer.status == GoalStatus.STATUS_SUCCEEDED
+    assert answer.result.exit_code == ExitCode.SUCCESS
+    assert len(raced) == 1

@@ -4,8 +4,8 @@
 
 Every goal is accepted and ends in a result. Its status says the same as the exit code, for planners
 that look at nothing else: SUCCEEDED for exit code 0 alone, CANCELED for 3, ABORTED for 1 and 2 (and
-for 3 where somebody else than the planner cancelled the tool). While its tool works, a goal's status is
-ACCEPTED: the thread that waits for the tool is not the executor's.
+for 3 where somebody else than the planner cancelled the tool). While its tool works, a goal's
+status is ACCEPTED: the thread that waits for the tool is not the executor's.
 """
 
 from __future__ import annotations
@@ -116,8 +116,12 @@ class ToolGateway(Node):
             ended = ExitCode.UNJUDGED, _failed(tool_name, error)
         self._ends[goal_key(goal)] = ended
         # The executor was shut down where this fails, and nobody hears the result any more.
-        with suppress(RCLError, InvalidHandle, AttributeError):
-            goal.execute()
+        with suppress(InvalidHandle, AttributeError):
+            try:
+                goal.execute()
+            except RCLError:
+                # Cancelled by the executor in between: a result there must be all the same.
+                self._server.notify_execute(goal, None)
 
     def _end(self, goal: ServerGoalHandle) -> Any:
         """Ends the goal with what its call came to; in the executor."""

@@ -1,0 +1,104 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What the gateway adds to calling a tool's action and asking for the verdict oneself.
+
+Both ways call the same tool, which does nothing, in turns, from the same client node: `run_tool`
+of HarnessClient, and ExecuteTool followed by `get_verdict`. Beside them an action that does
+nothing: that is what one more action costs in rclpy.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from bench.options import Options
+from bench.record import Baseline, BenchError, Measurement, Target, spread
+from bench.stage import SETTLE_S, Stage
+from bench.world import TOOL, configuration
+from harness_ros import action
+from harness_ros.contract import Status
+from harness_ros.ros.client import HarnessClient
+from harness_ros.ros.goals import ActionCaller
+
+AT_MOST_MS = 5.0
+CAMERA, CAMERA_RATE_HZ = "front", 100.0
+"""One small camera that is quick, so that waiting for its next frame adds little to the spread."""
+WARM_UP = 3
+PATIENCE_S = 15.0
+
+
+def measure(options: Options) -> Iterator[Measurement]:
+    """Median of the differences of pairs of calls, and the time of an action that does nothing."""
+    pairs = options.choose(full=80, quick=20, smoke=2)
+    config = configuration(options.folder, cameras=(CAMERA,))
+    with Stage(options) as stage:
+        stage.evaluator(config)
+        stage.node("judge_deterministic")
+        stage.node("tool_gateway", config=config)
+        stage.actor("tool", CAMERA, CAMERA_RATE_HZ).hear()
+        stage.actor("bare_action").hear()
+        with HarnessClient(server_timeout_s=PATIENCE_S) as harness:
+            direct, nothing = _Action(harness, f"tools/{TOOL}"), _Action(harness, "/bench/nothing")
+            stage.rest(SETTLE_S)
+            through, beside, bare = [], [], []
+            for pair in range(pairs + WARM_UP):
+                options.tell(f"pair {pair + 1} of {pairs + WARM_UP}")
+                with_gateway = _ms(lambda: _gateway(harness))
+                without = _ms(lambda: _expect_success(harness, direct.call()))
+                least = _ms(nothing.call)
+                if pair >= WARM_UP:
+                    through.append(with_gateway)
+                    beside.append(without)
+                    bare.append(least)
+    extra = [one - other for one, other in zip(through, beside, strict=True)]
+    yield Measurement(
+        name="gateway/extra",
+        value=spread(extra)["median"],
+        unit="ms",
+        baseline=Baseline(name="action and get_verdict", value=spread(beside)["median"]),
+        target=Target(at_most=AT_MOST_MS),
+        details={**spread(extra), "run_tool": spread(through), "direct": spread(beside)},
+    )
+    yield Measurement(
+        name="gateway/action_that_does_nothing",
+        value=spread(bare)["median"],
+        unit="ms",
+        details=spread(bare),
+    )
+
+
+class _Action:
+    """An action of type ExecuteTool, called from the client's node."""
+
+    def __init__(self, harness: HarnessClient, name: str) -> None:
+        self._action = ActionCaller(harness.node, action.ExecuteTool, name)
+        self._action.await_server(PATIENCE_S)
+
+    def call(self) -> str:
+        """Sends a goal and waits for its result; the run_id in it."""
+        self._action.await_server(PATIENCE_S)
+        goal = self._action.send(action.ExecuteTool.Goal(arguments="{}"), PATIENCE_S)
+        deadline = time.monotonic() + PATIENCE_S
+        while not goal.wait(0.05):
+            if time.monotonic() > deadline:
+                raise BenchError(f"{self._action.name} gave no result within {PATIENCE_S:g} s")
+        return str(goal.answer[1].run_id)
+
+
+def _expect_success(harness: HarnessClient, run_id: str) -> None:
+    verdict = harness.get_verdict(run_id, PATIENCE_S)
+    if verdict is None or verdict.status is not Status.SUCCESS:
+        raise BenchError(f"a success was expected: {verdict}")
+
+
+def _gateway(harness: HarnessClient) -> None:
+    outcome = harness.run_tool(TOOL, {})
+    if not outcome.succeeded:
+        raise BenchError(f"a success was expected: {outcome}")
+
+
+def _ms(call: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    call()
+    return (time.perf_counter() - begun) * 1e3
