@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Any
 
@@ -82,7 +82,7 @@ class Servers:
             now = time.monotonic()
             if endpoints.keys() != known:
                 known, changed = set(endpoints), now
-            if len(endpoints) == self._takers() == 1 and self._client.server_is_ready():
+            if len(endpoints) == self._takers(endpoints) == 1 and self._client.server_is_ready():
                 (endpoint,) = endpoints
                 if endpoint == self._answering or probe.answered():
                     self._answering = endpoint
@@ -96,8 +96,10 @@ class Servers:
                 raise Stopped(f"nobody waits for the action server {self._name} any longer")
             time.sleep(POLL_S)
 
-    def _takers(self) -> int:
+    def _takers(self, endpoints: Collection[bytes]) -> int:
         """How many would take a goal: a server's goal service is seen before its status topic."""
+        if not hasattr(self._node, "count_services"):  # Humble
+            return len(endpoints)
         return int(self._node.count_services(f"{self._name}/_action/send_goal"))
 
     def _what_is_wrong(self, names: list[str], waited_s: float) -> str:
