@@ -24,8 +24,9 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.action.server import RCLError, ServerGoalHandle
+from rclpy.action.server import GoalEvent, RCLError, ServerGoalHandle
 from rclpy.callback_groups import ReentrantCallbackGroup
+from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 
 from harness_ros import action, msg
@@ -37,7 +38,6 @@ from harness_ros.ros.conversion import (
     run_to_message,
 )
 from harness_ros.ros.qos import EVENTS, REQUESTS
-from harness_ros.ros.threads import in_thread
 
 ArgumentsModel = TypeVar("ArgumentsModel", bound=BaseModel)
 
@@ -171,12 +171,14 @@ class ToolServer(Generic[ArgumentsModel]):
         self._function = function
         self._evaluator_wait_s = evaluator_wait_s
         self._turn = turn or OneAtATime()
+        self._results: dict[str, BackendResult] = {}
+        """Of runs that are over and whose goals are not: rclpy ends a goal in the executor."""
         self._runs = node.create_publisher(msg.ToolRun, "runs", EVENTS)
         self._server = ActionServer(
             node,
             action.ExecuteTool,
             action_name or f"tools/{name}",
-            execute_callback=self._execute,
+            execute_callback=self._end,
             goal_callback=self._on_goal,
             handle_accepted_callback=self._on_accepted,
             cancel_callback=lambda _: CancelResponse.ACCEPT,
@@ -208,23 +210,37 @@ class ToolServer(Generic[ArgumentsModel]):
         return GoalResponse.ACCEPT
 
     def _on_accepted(self, goal: ServerGoalHandle) -> None:
-        try:
-            goal.execute()
-        except RCLError:
-            # Cancelled by another thread of the executor in between; the node would end with it.
-            self._server.notify_execute(goal, None)
+        """Starts the run in a thread of its own, which no executor waits for.
 
-    async def _execute(self, goal: ServerGoalHandle) -> Any:
+        A coroutine that waits would do the same in some executors; the EventsExecutor of rclpy
+        goes on with none.
+        """
+        with suppress(RCLError):  # cancelled by another thread of the executor in between
+            goal._update_state(GoalEvent.EXECUTE)
+        threading.Thread(
+            target=self._work, args=[goal], name=f"tool-{self._name}", daemon=True
+        ).start()
+
+    def _work(self, goal: ServerGoalHandle) -> None:
         run_id = bytes(goal.goal_id.uuid).hex()
         if self._turn.begin(self._name):
             try:
-                result = await self._run(goal, run_id)
+                result = self._run(goal, run_id)
             except Exception as error:
                 result = self._failed(run_id, f"the tool server failed: {error!r}")
             finally:
                 self._turn.end()
         else:
             result = self._failed(run_id, "another goal began before this one did")
+        self._results[run_id] = result
+        # Where this fails the executor was shut down, and nobody hears the result any more.
+        with suppress(InvalidHandle, AttributeError):
+            self._server.notify_execute(goal, None)
+
+    def _end(self, goal: ServerGoalHandle) -> Any:
+        """Ends the goal with the result of its run; in the executor."""
+        run_id = bytes(goal.goal_id.uuid).hex()
+        result = self._results.pop(run_id)
         if goal.is_cancel_requested:
             goal.canceled()
         elif result.success:
@@ -237,10 +253,10 @@ class ToolServer(Generic[ArgumentsModel]):
             backend_message=encodable(result.message[:MESSAGE_LENGTH]),
         )
 
-    async def _run(self, goal: ServerGoalHandle, run_id: str) -> BackendResult:
+    def _run(self, goal: ServerGoalHandle, run_id: str) -> BackendResult:
         request = goal.request
         handle = RunHandle(run_id, request.call_id or run_id, max(1, request.segment), goal)
-        await in_thread(self._node, lambda: self._await_evaluator(handle), f"wait-{self._name}")
+        self._await_evaluator(handle)
         run = Run(
             run_id=run_id,
             call_id=handle.call_id,
@@ -250,9 +266,7 @@ class ToolServer(Generic[ArgumentsModel]):
             started_at_ns=self._now_ns(),
         )
         self._runs.publish(run_to_message(run))
-        result: BackendResult = await in_thread(
-            self._node, lambda: self._call(request.arguments, handle), f"tool-{self._name}"
-        )
+        result = self._call(request.arguments, handle)
         self._runs.publish(run_to_message(run.model_copy(update={"ended_at_ns": self._now_ns()})))
         return result
 

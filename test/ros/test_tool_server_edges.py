@@ -17,6 +17,7 @@ from action_msgs.msg import GoalStatus
 from conftest import Listener, cancel, ended, spinning, until
 from raw_tool import FINISHED, STARTED, run_id_of
 from rclpy.action import ActionClient, GoalResponse
+from rclpy.context import Context
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.task import Future
@@ -29,8 +30,35 @@ from harness_ros.ros.qos import REQUESTS
 from harness_ros.ros.threads import in_executor, wait
 from harness_ros.ros.tool_server import BackendResult, OneAtATime, RunHandle, ToolServer
 
+try:
+    from rclpy import experimental
+except ImportError:  # before Jazzy
+    experimental = None
+
 GOAL = action.ExecuteTool.Goal(arguments='{"target": "red_block"}')
-EXECUTORS = [SingleThreadedExecutor, MultiThreadedExecutor]
+
+
+class Events:
+    """The EventsExecutor of rclpy, spun as `run_node` spins it."""
+
+    def __init__(self, context: Context) -> None:
+        self._executor = experimental.EventsExecutor(context=context)
+        self._ending = Future()
+
+    def add_node(self, node: Node) -> None:
+        self._executor.add_node(node)
+
+    def spin(self) -> None:
+        self._executor.spin_until_future_complete(self._ending, 3600.0)
+        self._executor.shutdown(1.0)
+
+    def shutdown(self, timeout_sec: float) -> None:
+        self._ending.set_result(None)
+
+
+EXECUTORS = {"single_threaded": SingleThreadedExecutor, "multi_threaded": MultiThreadedExecutor}
+if experimental is not None:
+    EXECUTORS["events"] = Events
 
 
 def done(*_: Any) -> BackendResult:
@@ -76,9 +104,9 @@ class Bench:
         return ended(self.start(name))
 
 
-@pytest.fixture(scope="module", params=EXECUTORS, ids=["single_threaded", "multi_threaded"])
+@pytest.fixture(scope="module", params=EXECUTORS)
 def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
-    with spinning("arm", request.param) as arm, spinning("planner") as planner:
+    with spinning("arm", EXECUTORS[request.param]) as arm, spinning("planner") as planner:
         yield Bench(arm, planner)
 
 
