@@ -22,7 +22,7 @@ from bench.options import Options
 from bench.processes import Process
 from bench.record import Baseline, Measurement, Target, against, spread
 from bench.runs import Runs
-from bench.stage import SETTLE_S, Stage
+from bench.stage import Stage
 from bench.status import EvaluatorStatus
 from bench.world import CAMERAS, HD, RATE_HZ, configuration
 
@@ -140,7 +140,7 @@ class _Evaluator:
         self._runs = Runs(stage)
         self._status = EvaluatorStatus(stage)
         self._runs.await_evaluator()
-        stage.rest(SETTLE_S)
+        stage.settle()
 
     def turn(self, cameras: _Cameras) -> Turn:
         """Arms it, lets the cameras publish, and ends the run once they have."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 
 from bench.options import Options
 from bench.record import Baseline, BenchError, Measurement, Target, spread
-from bench.stage import SETTLE_S, Stage
+from bench.stage import Stage
 from bench.world import TOOL, configuration
 from harness_ros import action
 from harness_ros.contract import Status
@@ -40,7 +40,7 @@ def measure(options: Options) -> Iterator[Measurement]:
         stage.actor("bare_action").hear()
         with HarnessClient(server_timeout_s=PATIENCE_S) as harness:
             direct, nothing = _Action(harness, f"tools/{TOOL}"), _Action(harness, "/bench/nothing")
-            stage.rest(SETTLE_S)
+            stage.settle()
             through, beside, bare = [], [], []
             for pair in range(pairs + WARM_UP):
                 options.tell(f"pair {pair + 1} of {pairs + WARM_UP}")

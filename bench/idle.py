@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from bench.options import Options
 from bench.record import Measurement, Target, spread
 from bench.runs import Runs
-from bench.stage import SETTLE_S, Stage
+from bench.stage import Stage
 from bench.world import CAMERAS, HD, RATE_HZ, configuration
 
 AT_MOST_PERCENT = 1.0
@@ -26,7 +26,7 @@ def measure(options: Options) -> Iterator[Measurement]:
         cameras.hear()
         runs = Runs(stage)
         runs.await_evaluator()
-        stage.rest(SETTLE_S)
+        stage.settle()
         shares, subscriptions, published = [], 0, 0
         # Discovery announces itself often in the first seconds of a process, and no longer then.
         stage.rest(options.choose(AFTER_DISCOVERY_S, AFTER_DISCOVERY_S, 0.0))

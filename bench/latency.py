@@ -23,7 +23,7 @@ from bench.frames import Frame, pixels
 from bench.options import Options
 from bench.record import Measurement, Target, against, spread
 from bench.runs import Runs
-from bench.stage import SETTLE_S, Stage
+from bench.stage import Stage
 from bench.world import CAMERAS, HD, VGA, Size, configuration, topic
 from harness_ros import msg, srv
 
@@ -113,7 +113,7 @@ class _Timing:
             lambda: all(client.service_is_ready() for client in self._bare.values()),
             "the bare services",
         )
-        stage.rest(SETTLE_S)
+        stage.settle()
 
     def round(self, size: Size, which: str) -> Round:
         """One verdict, then one call of each bare service."""

@@ -16,7 +16,7 @@ from bench.options import Options
 from bench.processes import Process
 from bench.record import BenchError, Measurement, Target, spread
 from bench.runs import Runs, expect_success
-from bench.stage import SETTLE_S, Stage
+from bench.stage import Stage
 from bench.world import CAMERAS, SMALL, configuration, topic
 from harness_ros.ledger import Ledger
 
@@ -82,7 +82,7 @@ class _Load:
         self._next_frame = 0.0
         self._runs = Runs(stage)
         self._runs.await_evaluator()
-        stage.rest(SETTLE_S)
+        stage.settle()
 
     def run(self, number: int) -> tuple[list[str], list[tuple[int, int]]]:
         """Lets so many runs be judged; their ids, and the memory after so many verdicts."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -31,9 +32,11 @@ from bench.record import BenchError
 from harness_ros.ros.deployment import NAMESPACE, PROFILE_VARIABLE, fastdds_profile, share_folder
 
 PROFILE_VARIABLES = (PROFILE_VARIABLE, "FASTDDS_DEFAULT_PROFILES_FILE")
-FIRST_DOMAIN, DOMAINS = 90, 12
+DOMAINS: tuple[int, ...] = (*range(90, 102), *range(215, 233))
+"""Not those of the tests; on Linux these are safe, whatever ports outgoing connections take."""
+FIRST_PORT, PORTS_A_DOMAIN = 7400, 250
+"""Of UDP (RTPS 2.3, 9.6.1.1)."""
 SETTLE_S = 1.5
-"""After everybody has met everybody, discovery goes on for a while."""
 
 LOOK_S = 0.5
 """How often it is looked whether all processes are there."""
@@ -46,9 +49,28 @@ def image_profile() -> Path:
     return share_folder() / "config" / "fastdds_shm.xml"
 
 
+def free_domain() -> int:
+    """A domain on which nobody on this machine is.
+
+    Raises:
+        BenchError: there is none.
+    """
+    taken: set[int] = set()
+    for table in ("udp", "udp6"):
+        with suppress(OSError):
+            for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+                port = int(line.split()[1].rpartition(":")[2], 16)
+                taken.add((port - FIRST_PORT) // PORTS_A_DOMAIN)
+    first = os.getpid() % len(DOMAINS)
+    for domain in (*DOMAINS[first:], *DOMAINS[:first]):
+        if domain not in taken:
+            return domain
+    raise BenchError(f"somebody is on each of the ROS domains {DOMAINS}")
+
+
 def isolate() -> None:
     """Puts this process and its children on a domain of their own, on this machine only."""
-    os.environ["ROS_DOMAIN_ID"] = str(FIRST_DOMAIN + os.getpid() % DOMAINS)
+    os.environ["ROS_DOMAIN_ID"] = str(free_domain())
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     for variable in PROFILE_VARIABLES:
         os.environ.pop(variable, None)
@@ -169,6 +191,10 @@ class Stage:
                 return
             if time.monotonic() > deadline:
                 raise BenchError(f"process {process.pid} is busy for {timeout_s:g} s already")
+
+    def settle(self) -> None:
+        """Waits until discovery is over, which goes on when everybody has met everybody."""
+        self.rest(self.options.choose(full=SETTLE_S, quick=SETTLE_S, smoke=0.3))
 
     def rest(self, seconds: float) -> None:
         """Spins the driver for some time."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ from bench.record import (
     quartiles,
     spread,
 )
+from bench.stage import free_domain
 
 ROOT = Path(__file__).parents[1]
 FIGURES = {
@@ -176,6 +178,13 @@ def test_table_shows_every_figure_with_its_target() -> None:
 
 
 # The benchmarks themselves, each as small as it can be
+
+
+def test_domain_that_somebody_is_on_is_not_taken() -> None:
+    wanted = free_domain()
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as somebody:
+        somebody.bind(("127.0.0.1", 7400 + 250 * wanted + 10))
+        assert free_domain() != wanted
 
 
 def in_session(session: int) -> list[str]:

@@ -16,7 +16,11 @@ from typing import Any
 import pytest
 from rosbags.highlevel import AnyReader
 
-from harness_ros.ros.deployment import PROFILE_VARIABLE
+from harness_ros.bag.reading import Bag
+from harness_ros.config import load
+from harness_ros.grading.grade import grade, judges_of
+from harness_ros.ledger import Ledger
+from harness_ros.ros.deployment import PROFILE_VARIABLE, share_folder
 
 COMMAND = ["harness-ros", "demo"]
 
@@ -115,6 +119,26 @@ def test_bag_holds_what_happened_with_its_definitions(demo: Path) -> None:
     assert Counter(run.phase for run in runs) == {0: summary["runs"], 1: summary["runs"]}
     assert {run.run_id for run in runs} == {verdict.run_id for verdict in verdicts}
     assert len(verdicts) == summary["verdicts"]
+
+
+def test_grading_the_recorded_bag_gives_the_verdicts_of_the_robot(demo: Path) -> None:
+    config = load(share_folder() / "config" / "tabletop.yaml")
+    judges = judges_of(config)
+    with Ledger(demo / "ledger.sqlite") as ledger, Bag(demo / "bag") as bag:
+        live = {verdict.run_id: verdict for _, verdict in ledger.verdicts_after(0)}
+        rows = [grade(bag, "demo", recorded, config, judges).row for recorded in bag.runs()]
+        summaries = {run_id: ledger.observation(run_id, with_views=False) for run_id in live}
+    assert len(rows) == len(live) >= 14
+    for row in rows:
+        verdict, seen = live[row.run_id], summaries[row.run_id]
+        assert (row.status, row.kind) == (verdict.status, verdict.kind)
+        assert row.failure_reason == verdict.failure_reason
+        assert row.evidence == verdict.evidence
+        assert row.observed_at_ns == verdict.observed_at_ns
+        assert row.criteria_hash == verdict.criteria_hash
+        assert row.agrees_with_recorded
+        assert seen is not None
+        assert row.observation_summary == seen.summary
 
 
 def test_demo_leaves_no_process(demo: Path, domain: str) -> None:
