@@ -14,6 +14,8 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.service import Service
 
+from harness_ros.ros.qos import REQUESTS
+
 
 class Deferred:
     """The answer to one call that is not known yet; a callback returns it instead of a response."""
@@ -43,7 +45,7 @@ def create_deferring_service(
     node: Node, service_type: Any, name: str, callback: Callable[[Any, Any], Any]
 ) -> Service:
     """A service whose callback may return a Deferred; as `Node.create_service` otherwise."""
-    service = node.create_service(service_type, name, callback)
+    service = node.create_service(service_type, name, callback, qos_profile=REQUESTS)
     send_response = service.send_response
 
     def send(response: Any, header: Any) -> None:

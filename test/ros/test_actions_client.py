@@ -184,9 +184,9 @@ def test_gateway_that_leaves_while_a_call_waits_is_told() -> None:
             gateway.execute = execute
             waiting = caller.submit(call, client)
             assert gate.reached.wait(10.0)
+        gate.open.set()
         with pytest.raises(HarnessUnavailable, match=r"was gone for 2 s while goal"):
             waiting.result(10.0)
-        gate.open.set()
 
 
 def test_absent_gateway_is_named() -> None:

@@ -26,6 +26,7 @@ from robot import Target
 from harness_ros import action
 from harness_ros.ros import tool_server
 from harness_ros.ros.action_servers import Servers
+from harness_ros.ros.goals import ActionCaller, Unanswered
 from harness_ros.ros.qos import REQUESTS
 from harness_ros.ros.threads import in_executor, wait
 from harness_ros.ros.tool_server import BackendResult, OneAtATime, RunHandle, ToolServer
@@ -72,6 +73,8 @@ class Bench:
         self.arm = arm
         self.planner = planner
         self.listener = Listener(planner)
+        self.actions: dict[str, str] = {}
+        """Name of the action of each tool."""
         self._clients: dict[str, ActionClient] = {}
         self._made = count()
 
@@ -84,7 +87,7 @@ class Bench:
             self.planner, action.ExecuteTool, action_name, goal_service_qos_profile=REQUESTS
         )
         Servers(self.planner, client, f"/harness/{action_name}").await_one(10.0, lambda: False)
-        self._clients[name] = client
+        self._clients[name], self.actions[name] = client, action_name
         return server
 
     def start(
@@ -141,6 +144,31 @@ def test_goals_cancelled_at_once_end_and_leave_the_tool_free(bench: Bench) -> No
     assert ends <= {GoalStatus.STATUS_CANCELED, GoalStatus.STATUS_SUCCEEDED}
     assert GoalStatus.STATUS_CANCELED in ends
     assert bench.run("grip").status == GoalStatus.STATUS_SUCCEEDED
+
+
+def test_goal_whose_acceptance_is_lost_is_cancelled(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stopped = threading.Event()
+
+    def grip(_: Target, run: RunHandle) -> BackendResult:
+        if until(lambda: run.cancelled):
+            stopped.set()
+        return BackendResult(success=False)
+
+    bench.add("grip", grip)
+    caller = ActionCaller(bench.planner, action.ExecuteTool, bench.actions["grip"])
+    caller.await_server(10.0)
+    execute = caller._client.execute
+
+    async def deaf(taken: dict[str, Any]) -> None:
+        taken.pop("goal", None)
+        await execute(taken)
+
+    monkeypatch.setattr(caller._client, "execute", deaf)
+    with pytest.raises(Unanswered, match=r"did not answer a goal in 0\.3 s"):
+        caller.send(GOAL, 0.3)
+    assert stopped.wait(10.0)
 
 
 def test_function_that_spins_its_own_node_does_not_deafen_its_tools(bench: Bench) -> None:
