@@ -12,9 +12,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from harness_ros.bag.run_sources import RunFileError
 from harness_ros.config import EvaluationConfig, load
 from harness_ros.contract import HarnessError
-from harness_ros.grading.grade import GradingError, judges_of
+from harness_ros.grading.grade import GradingError
 from harness_ros.grading.pool import outcomes
 from harness_ros.grading.results import Key, Results
 from harness_ros.grading.row import BagProblem, GradedRun
@@ -49,7 +50,6 @@ class _Plan:
     def __init__(self, options: GradeOptions, config: EvaluationConfig) -> None:
         self._options = options
         self._hash = config.criteria_hash
-        self._judges = {name: judge.name for name, judge in judges_of(config).items()}
         self.keys: list[Key] = []
         self.pieces: list[Piece] = []
         self.problems: list[BagProblem] = []
@@ -60,8 +60,8 @@ class _Plan:
         for name in self._options.bags:
             try:
                 runs, problems = runs_of(self._options.task, name)
-            except GradingError:
-                raise
+            except RunFileError:
+                raise  # it is the same file for every bag
             except HarnessError as error:
                 self.problems.append(BagProblem(bag=name, problem=str(error), fatal=True))
                 progress.advance(task)
@@ -85,6 +85,7 @@ def grade_bags(options: GradeOptions, console: Console) -> Grading:
     Raises:
         ConfigError: the configuration cannot be used.
         GradingError: two bags are one, or Ray is not there.
+        RunFileError: the file of runs cannot be used.
     """
     config = load(options.task.config)
     _check_bags(options.bags)

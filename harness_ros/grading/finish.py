@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from harness_ros.grading.command import Grading
@@ -61,22 +61,23 @@ def _lost(grading: Grading) -> list[BagProblem]:
 
 
 def _views(folder: Path) -> Sequence[ReportView]:
-    return [view for number, view in _pictures(folder) if number != CHECKS]
+    return _pictures(folder, lambda number: number != CHECKS)
 
 
 def _annotated(folder: Path) -> ReportView | None:
-    return next((view for number, view in _pictures(folder) if number == CHECKS), None)
+    return next(iter(_pictures(folder, lambda number: number == CHECKS)), None)
 
 
-def _pictures(folder: Path) -> list[tuple[int, ReportView]]:
-    """The pictures of a run by their numbers; their names tell their sizes."""
+def _pictures(folder: Path, wanted: Callable[[int], bool]) -> list[ReportView]:
+    """The wanted pictures of a run by their numbers; their names tell their sizes."""
     found = []
     for path in folder.glob("*.jpg"):
         match = PICTURE_NAME.fullmatch(path.name)
         if match is not None:
             number, width, height = (int(match[group]) for group in (1, 2, 3))
-            found.append((number, ReportView(match[4], path.read_bytes(), width, height)))
-    return sorted(found, key=lambda item: item[0])
+            if wanted(number):
+                found.append((number, ReportView(match[4], path.read_bytes(), width, height)))
+    return [view for _, view in sorted(found, key=lambda item: item[0])]
 
 
 def _words(labels: Mapping[str, Label]) -> dict[str, Outcome]:

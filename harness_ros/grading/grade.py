@@ -17,7 +17,6 @@ from harness_ros.contract import (
     Judgement,
     Kind,
     Observation,
-    Run,
     Status,
     Verdict,
 )
@@ -58,8 +57,7 @@ def grade(
     run = recorded.run
     observation: Observation | None = None
     try:
-        if run.tool_name not in config.tools:
-            raise _Unjudged(Kind.INVALID_RUN, _unknown_tool(run, config))
+        config.checked_arguments(run.tool_name, run.arguments)
         if run.ended_at_ns is None:
             raise _Unjudged(Kind.INTERRUPTED, "the bag ends before the run does")
         if run.ended_at_ns < run.started_at_ns:
@@ -68,6 +66,12 @@ def grade(
         observation, verdict = _judged(bag, recorded, config, judges)
     except _Unjudged as error:
         verdict = evaluation.unjudged(config, run, error.kind, str(error), 0)
+    except ArgumentError as error:
+        verdict = evaluation.unjudged(config, run, Kind.INVALID_RUN, str(error), 0)
+    except Exception as error:
+        # As in the evaluator: what goes wrong with a run is its verdict, and no other run's.
+        reason = f"the grading failed: {error!r}"
+        verdict = evaluation.unjudged(config, run, Kind.INTERRUPTED, reason, 0)
     return Graded(_row(name, recorded, config, verdict, observation), observation)
 
 
@@ -82,13 +86,10 @@ def _judged(
 ) -> tuple[Observation, Verdict]:
     run = recorded.run
     try:
-        config.checked_arguments(run.tool_name, run.arguments)
         observation = bag.observation(config, recorded)
-        request = evaluation.request(config, run, observation)
-    except ArgumentError as error:
-        raise _Unjudged(Kind.INVALID_RUN, str(error)) from None
     except (NoObservationError, BagReadError) as error:
         raise _Unjudged(Kind.OBSERVATION_UNAVAILABLE, str(error)) from None
+    request = evaluation.request(config, run, observation)
     judgement = _asked(judges[config.tools[run.tool_name].judge], request)
     verdict = evaluation.verdict(config, run, observation, judgement, observation.captured_at_ns)
     return observation, verdict
@@ -101,12 +102,6 @@ def _asked(judge: Judge, request: EvaluationRequest) -> Judgement:
         # A judge may be anybody's code; one run must not end the grading of the others.
         said = f"the judge failed: {error!r}"
         return Judgement(status=Status.FAILURE, judge=judge.name, error=said)
-
-
-def _unknown_tool(run: Run, config: EvaluationConfig) -> str:
-    return (
-        f"tool '{run.tool_name}' is not under `tools` in the configuration: {sorted(config.tools)}"
-    )
 
 
 def _row(

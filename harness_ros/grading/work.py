@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,7 +18,7 @@ from harness_ros.capture.images import ImageError
 from harness_ros.config import EvaluationConfig, load
 from harness_ros.contract import HarnessError, Observation
 from harness_ros.grading.clips import write_clips
-from harness_ros.grading.grade import grade, judges_of
+from harness_ros.grading.grade import Graded, grade, judges_of
 from harness_ros.grading.report import ReportView, picture_of, view_of
 from harness_ros.grading.row import BagProblem, GradedRun
 from harness_ros.judges import Criterion
@@ -98,17 +99,33 @@ def work(task: Task, piece: Piece) -> Outcome:
         config = _config(task.config)
         bag = _opened(task, piece.bag)
         known = {item.run.run_id: item for item in _runs(task, piece.bag)}
-        judges = judges_of(config)
-        for run_id in piece.run_ids:
-            graded = grade(bag, piece.bag, known[run_id], config, judges)
-            outcome.rows.append(graded.row)
-            if graded.observation is not None:
-                _keep_pictures(task, graded.row, graded.observation, config)
-            if task.clips and graded.row.tool_name in config.tools:
-                write_clips(bag, config, known[run_id], view_folder(task.views, graded.row))
     except HarnessError as error:
         outcome.problems.append(BagProblem(bag=piece.bag, problem=str(error)))
+        return outcome
+    judges = judges_of(config)
+    for run_id in piece.run_ids:
+        graded = grade(bag, piece.bag, known[run_id], config, judges)
+        outcome.rows.append(graded.row)
+        try:
+            _show(task, bag, config, known[run_id], graded)
+        except (HarnessError, OSError) as error:
+            # The verdict stands without its pictures.
+            said = f"run {run_id}: not all of its pictures and clips: {error}"
+            outcome.problems.append(BagProblem(bag=piece.bag, problem=said))
     return outcome
+
+
+def _show(
+    task: Task, bag: Bag, config: EvaluationConfig, recorded: RecordedRun, graded: Graded
+) -> None:
+    """Writes the pictures and clips of a run, in place of those of an earlier grading."""
+    folder = view_folder(task.views, graded.row)
+    if folder.exists():
+        shutil.rmtree(folder)
+    if graded.observation is not None:
+        _keep_pictures(folder, graded.row, graded.observation, config)
+    if task.clips and graded.row.tool_name in config.tools:
+        write_clips(bag, config, recorded, folder)
 
 
 def view_folder(folder: Path, row: GradedRun) -> Path:
@@ -118,10 +135,9 @@ def view_folder(folder: Path, row: GradedRun) -> Path:
 
 
 def _keep_pictures(
-    task: Task, row: GradedRun, observation: Observation, config: EvaluationConfig
+    folder: Path, row: GradedRun, observation: Observation, config: EvaluationConfig
 ) -> None:
     """The views for the report, and where there is a criterion what its checks see in them."""
-    folder = view_folder(task.views, row)
     folder.mkdir(parents=True, exist_ok=True)
     for number, view in enumerate(observation.views):
         try:

@@ -301,3 +301,28 @@ def test_clips_are_written_and_linked(tmp_path, record, grade):
 def _file(path, text):
     path.write_text(text)
     return path
+
+
+def test_pictures_of_an_earlier_grading_are_not_shown_beside_a_run_that_has_none_now(
+    tmp_path, record, grade, config_path
+):
+    bag = record(runs=1)
+    grade(bag)
+    assert list((tmp_path / "out" / "views").rglob("*.jpg"))
+    blind = yaml.safe_load(config_path.read_text())
+    blind["cameras"]["front"]["topic"] = "nowhere"
+    config_path.write_text(yaml.safe_dump(blind))
+    grade(bag)
+    assert outcomes(tmp_path) == {"bag-0": ("FAILURE", "observation_unavailable")}
+    assert not list((tmp_path / "out" / "views").rglob("*.jpg"))
+
+
+def test_a_run_whose_pictures_cannot_be_written_keeps_its_verdict(tmp_path, record, grade):
+    bag = record()
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "views").write_text("a file where a folder should be")
+    grade(bag)
+    assert len(rows(tmp_path)) == 3
+    said = [problem["problem"] for problem in summary(tmp_path)["problems"]]
+    assert len(said) == 3
+    assert "run bag-0: not all of its pictures" in said[0]

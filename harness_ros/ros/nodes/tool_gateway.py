@@ -80,7 +80,7 @@ class ToolGateway(Node):
     def _reports(self) -> Iterator[Report]:
         values = {
             "calls open": self._open.total(),
-            **{f"open {name}": number for name, number in sorted(self._open.items()) if number},
+            **{f"open {name}": number for name, number in sorted(self._open.items())},
             **{f"ended {name}": number for name, number in sorted(self._ended.items())},
         }
         yield Report("calls", Level.OK, f"{self._open.total()} open", values)
@@ -126,7 +126,8 @@ class ToolGateway(Node):
     def _end(self, goal: ServerGoalHandle) -> Any:
         """Ends the goal with what its call came to; in the executor."""
         exit_code, result = self._ends.pop(goal_key(goal))
-        self._open[goal.request.tool_name] -= 1
+        # Without its zeros: a planner may name any tool, and each would stay for ever.
+        self._open = +(self._open - Counter([goal.request.tool_name]))
         self._ended[exit_code.name.lower()] += 1
         if exit_code is ExitCode.SUCCESS:
             goal.succeed()
