@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness_ros import evaluation
 from harness_ros.bag.reading import Bag, NoObservationError, RecordedRun
@@ -126,28 +126,17 @@ def _row(
         started_at_ns=run.started_at_ns,
         ended_at_ns=run.ended_at_ns,
         recorded_at_ns=recorded.finished_ns or recorded.armed_ns,
-        status=verdict.status,
-        kind=verdict.kind,
-        failure_reason=verdict.failure_reason,
-        evidence=verdict.evidence,
-        judge=verdict.judge,
-        criteria_hash=verdict.criteria_hash,
+        **_said(verdict),
         post_condition=post_condition,
         observed_at_ns=verdict.observed_at_ns,
         observation_summary=observation.summary if observation else "",
-        recorded=None if then is None else _recorded(then),
+        recorded=None if then is None else RecordedVerdict(**_said(then)),
         agrees_with_recorded=None
         if then is None
         else (then.status, then.kind) == (verdict.status, verdict.kind),
     )
 
 
-def _recorded(verdict: Verdict) -> RecordedVerdict:
-    return RecordedVerdict(
-        status=verdict.status,
-        kind=verdict.kind,
-        failure_reason=verdict.failure_reason,
-        evidence=verdict.evidence,
-        judge=verdict.judge,
-        criteria_hash=verdict.criteria_hash,
-    )
+def _said(verdict: Verdict) -> dict[str, Any]:
+    """What a row keeps of a verdict, that of now and that recorded alike."""
+    return {name: getattr(verdict, name) for name in RecordedVerdict.model_fields}
