@@ -5,10 +5,16 @@
 Both ways call the same tool, which does nothing, in turns, from the same client node: `run_tool`
 of HarnessClient, and ExecuteTool followed by `get_verdict`. Beside them an action that does
 nothing: that is what one more action costs in rclpy.
+
+Each call begins at a random moment between two frames: one right after another would begin where
+the frame that ended the first one left off, and each difference would be rounded to frames. And
+there are two pairs a second, which is more than a robot can do: servers keep a goal for ten
+seconds, and each status message that they send names all that are kept.
 """
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterator
 
@@ -24,6 +30,7 @@ from harness_ros.ros.goals import ActionCaller
 AT_MOST_MS = 5.0
 CAMERA, CAMERA_RATE_HZ = "front", 100.0
 """One small camera that is quick, so that waiting for its next frame adds little to the spread."""
+PAIR_S = 0.5
 WARM_UP = 3
 PATIENCE_S = 15.0
 
@@ -32,6 +39,7 @@ def measure(options: Options) -> Iterator[Measurement]:
     """Median of the differences of pairs of calls, and the time of an action that does nothing."""
     pairs = options.choose(full=80, quick=20, smoke=2)
     config = configuration(options.folder, cameras=(CAMERA,))
+    phases = random.Random(0)
     with Stage(options) as stage:
         stage.evaluator(config)
         stage.node("judge_deterministic")
@@ -44,9 +52,13 @@ def measure(options: Options) -> Iterator[Measurement]:
             through, beside, bare = [], [], []
             for pair in range(pairs + WARM_UP):
                 options.tell(f"pair {pair + 1} of {pairs + WARM_UP}")
+                begun = time.monotonic()
+                time.sleep(phases.uniform(0.0, 1.0 / CAMERA_RATE_HZ))
                 with_gateway = _ms(lambda: _gateway(harness))
+                time.sleep(phases.uniform(0.0, 1.0 / CAMERA_RATE_HZ))
                 without = _ms(lambda: _expect_success(harness, direct.call()))
                 least = _ms(nothing.call)
+                time.sleep(max(0.0, begun + PAIR_S - time.monotonic()))
                 if pair >= WARM_UP:
                     through.append(with_gateway)
                     beside.append(without)
@@ -60,7 +72,6 @@ def measure(options: Options) -> Iterator[Measurement]:
         target=Target(at_most=AT_MOST_MS),
         details={
             **spread(extra),
-            # Servers of actions keep their goals for a while and tell of all of them each time.
             "second_half": spread(extra[len(extra) // 2 :]),
             "run_tool": spread(through),
             "direct": spread(beside),

@@ -10,6 +10,7 @@ with HarnessClient() as harness:
 
 from __future__ import annotations
 
+import atexit
 import json
 import threading
 import time
@@ -20,8 +21,9 @@ from typing import Any
 import rclpy
 from action_msgs.msg import GoalStatus
 from rclpy.exceptions import InvalidHandle
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
+from rclpy.task import Future
 
 from harness_ros import action, srv
 from harness_ros.contract import Arguments, ExitCode, HarnessError, Record, Status, Verdict
@@ -29,6 +31,7 @@ from harness_ros.ros import conversion
 from harness_ros.ros.asking import NoVerdict, ask_verdict
 from harness_ros.ros.goals import ActionCaller, GoalError, SentGoal
 from harness_ros.ros.qos import REQUESTS
+from harness_ros.ros.spinning import SPIN_S, events_executor
 from harness_ros.ros.threads import ExecutorStopped, wait
 
 POLL_S = 0.05
@@ -100,10 +103,13 @@ class HarnessClient:
         self._get_brief = self._node.create_client(
             srv.GetSceneBrief, "scene/brief", qos_profile=REQUESTS
         )
-        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor = events_executor(self._context)
         self._executor.add_node(self._node)
+        self._ending = Future()
         self._thread = threading.Thread(target=self._spin, name=node_name, daemon=True)
         self._thread.start()
+        # An executor that still runs when the interpreter ends may end the process with a crash.
+        atexit.register(self.close)
 
     def __enter__(self) -> HarnessClient:
         return self
@@ -130,9 +136,12 @@ class HarnessClient:
         if self._closed.is_set():
             return
         self._closed.set()
-        self._executor.shutdown(timeout_sec=1.0)
+        atexit.unregister(self.close)
+        self._ending.set_result(None)
+        self._executor.wake()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=2.0)
+        self._executor.shutdown(1.0)
         self._node.destroy_node()
         rclpy.try_shutdown(context=self._context)
 
@@ -284,7 +293,8 @@ class HarnessClient:
 
     def _spin(self) -> None:
         try:
-            self._executor.spin()
+            while not self._ending.done():
+                self._executor.spin_until_future_complete(self._ending, SPIN_S)
         except ExternalShutdownException:
             pass
         except Exception as error:

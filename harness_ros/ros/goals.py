@@ -135,6 +135,7 @@ class ActionCaller:
                 goal, feedback_callback=sent.on_feedback, goal_uuid=sent.uuid
             ),
         )
+        answer.add_done_callback(sent.on_answered)
         answered = done_event(answer)
         deadline = time.monotonic() + timeout_s
         while not answered.wait(POLL_S):
@@ -149,10 +150,8 @@ class ActionCaller:
                     f"the action server {self.name} did not answer a goal in {timeout_s:g} s "
                     f"(goal {sent.goal_id}, cancelled should it be taken late)"
                 )
-        handle = answer.result()
-        if not handle.accepted:
+        if not answer.result().accepted:
             raise Rejected(f"the action server {self.name} rejected the goal")
-        sent.accepted(handle)
         return sent
 
 
@@ -174,10 +173,12 @@ class SentGoal:
         self._cancelling: Future | None = None
         self._looked = self._seen = self._asked = time.monotonic()
 
-    def accepted(self, handle: Any) -> None:
-        """Asks for the result; for `ActionCaller`."""
-        self._handle = handle
-        self._ask()
+    def on_answered(self, answer: Future) -> None:
+        """Asks for the result of a goal that was accepted; for the executor."""
+        handle = answer.result()
+        if handle is not None and handle.accepted:
+            self._handle = handle
+            self._ask()
 
     def on_feedback(self, message: Any) -> None:
         """Keeps the newest feedback; for the executor, which a flood must not hold up."""
@@ -224,12 +225,11 @@ class SentGoal:
         return not self._cancelling.result().goals_canceling
 
     def _ask(self) -> None:
+        """Asks for the result; in the executor."""
         self._asked = time.monotonic()
-        with suppress(ExecutorStopped):
-            asked = in_executor(self._caller.node, self._handle.get_result_async)
-            asked.add_done_callback(self._on_answer)
+        self._handle.get_result_async().add_done_callback(self._on_result)
 
-    def _on_answer(self, asked: Future) -> None:
+    def _on_result(self, asked: Future) -> None:
         if self._answer is None:
             self._answer = asked.result()
             self._done.set()
@@ -253,7 +253,8 @@ class SentGoal:
             )
         successor = servers.keys() - self._takers.keys()
         if now - self._asked > (ASK_A_SUCCESSOR_S if successor else ASK_AGAIN_S):
-            self._ask()
+            with suppress(ExecutorStopped):
+                in_executor(self._caller.node, self._ask)
 
 
 def _cancel_if_accepted(answer: Future) -> None:

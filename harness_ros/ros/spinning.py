@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable, Sequence
 
 import rclpy
+from rclpy.context import Context
 from rclpy.executors import Executor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
@@ -64,7 +65,7 @@ def run_node(
     return 0
 
 
-def events_executor() -> Executor:
+def events_executor(context: Context | None = None) -> Executor:
     """EventsExecutor where rclpy has it (Jazzy and later), else SingleThreadedExecutor.
 
     It does not build a wait set for each message: three 1280x720 cameras at 30 Hz cost a third less
@@ -74,8 +75,8 @@ def events_executor() -> Executor:
     try:
         from rclpy.experimental import EventsExecutor
     except ImportError:
-        return SingleThreadedExecutor()
-    executor: Executor = EventsExecutor()
+        return SingleThreadedExecutor(context=context)
+    executor: Executor = EventsExecutor(context=context)
     return executor
 
 

@@ -23,10 +23,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.action.server import GoalEvent, RCLError, ServerGoalHandle
-from rclpy.callback_groups import ReentrantCallbackGroup
-from rclpy.exceptions import InvalidHandle
+from rclpy.action.server import ServerGoalHandle
 from rclpy.node import Node
 
 from harness_ros import action, msg
@@ -37,7 +34,8 @@ from harness_ros.ros.conversion import (
     parse_arguments,
     run_to_message,
 )
-from harness_ros.ros.qos import EVENTS, REQUESTS
+from harness_ros.ros.goal_server import GoalServer, goal_id_of
+from harness_ros.ros.qos import EVENTS
 
 ArgumentsModel = TypeVar("ArgumentsModel", bound=BaseModel)
 
@@ -171,21 +169,14 @@ class ToolServer(Generic[ArgumentsModel]):
         self._function = function
         self._evaluator_wait_s = evaluator_wait_s
         self._turn = turn or OneAtATime()
-        self._results: dict[str, BackendResult] = {}
-        """Of runs that are over and whose goals are not: rclpy ends a goal in the executor."""
         self._runs = node.create_publisher(msg.ToolRun, "runs", EVENTS)
-        self._server = ActionServer(
+        self._server = GoalServer(
             node,
             action.ExecuteTool,
             action_name or f"tools/{name}",
-            execute_callback=self._end,
-            goal_callback=self._on_goal,
-            handle_accepted_callback=self._on_accepted,
-            cancel_callback=lambda _: CancelResponse.ACCEPT,
-            callback_group=ReentrantCallbackGroup(),
-            goal_service_qos_profile=REQUESTS,
-            result_service_qos_profile=REQUESTS,
-            cancel_service_qos_profile=REQUESTS,
+            work=self._work,
+            end=self._end,
+            take=self._takes,
         )
 
     def destroy(self) -> None:
@@ -193,54 +184,34 @@ class ToolServer(Generic[ArgumentsModel]):
         self._server.destroy()
         self._node.destroy_publisher(self._runs)
 
-    def _on_goal(self, goal: Any) -> GoalResponse:
+    def _takes(self, goal: Any) -> bool:
         try:
             self._validated(goal.arguments)
         except Exception as error:
             # Validators of the model may raise anything, and rclpy would end the node with it.
             shown = error if isinstance(error, HarnessError) else repr(error)
             self._warn(f"tool '{self._name}' rejects a goal: {shown}")
-            return GoalResponse.REJECT
+            return False
         holder = self._turn.reserve(self._name)
         if holder:
             self._warn(
                 f"tool '{self._name}' rejects a goal: '{holder}' is busy, one goal at a time"
             )
-            return GoalResponse.REJECT
-        return GoalResponse.ACCEPT
+            return False
+        return True
 
-    def _on_accepted(self, goal: ServerGoalHandle) -> None:
-        """Starts the run in a thread of its own, which no executor waits for.
+    def _work(self, goal: ServerGoalHandle) -> BackendResult:
+        run_id = goal_id_of(goal)
+        if not self._turn.begin(self._name):
+            return self._failed(run_id, "another goal began before this one did")
+        try:
+            return self._run(goal, run_id)
+        except Exception as error:
+            return self._failed(run_id, f"the tool server failed: {error!r}")
+        finally:
+            self._turn.end()
 
-        A coroutine that waits would do the same in some executors; the EventsExecutor of rclpy
-        goes on with none.
-        """
-        with suppress(RCLError):  # cancelled by another thread of the executor in between
-            goal._update_state(GoalEvent.EXECUTE)
-        threading.Thread(
-            target=self._work, args=[goal], name=f"tool-{self._name}", daemon=True
-        ).start()
-
-    def _work(self, goal: ServerGoalHandle) -> None:
-        run_id = bytes(goal.goal_id.uuid).hex()
-        if self._turn.begin(self._name):
-            try:
-                result = self._run(goal, run_id)
-            except Exception as error:
-                result = self._failed(run_id, f"the tool server failed: {error!r}")
-            finally:
-                self._turn.end()
-        else:
-            result = self._failed(run_id, "another goal began before this one did")
-        self._results[run_id] = result
-        # Where this fails the executor was shut down, and nobody hears the result any more.
-        with suppress(InvalidHandle, AttributeError):
-            self._server.notify_execute(goal, None)
-
-    def _end(self, goal: ServerGoalHandle) -> Any:
-        """Ends the goal with the result of its run; in the executor."""
-        run_id = bytes(goal.goal_id.uuid).hex()
-        result = self._results.pop(run_id)
+    def _end(self, goal: ServerGoalHandle, result: BackendResult) -> Any:
         if goal.is_cancel_requested:
             goal.canceled()
         elif result.success:
@@ -248,7 +219,7 @@ class ToolServer(Generic[ArgumentsModel]):
         else:
             goal.abort()
         return action.ExecuteTool.Result(
-            run_id=run_id,
+            run_id=goal_id_of(goal),
             backend_success=result.success,
             backend_message=encodable(result.message[:MESSAGE_LENGTH]),
         )

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -333,6 +335,19 @@ def test_closed_client_says_so(gateway: ScriptedGateway) -> None:
     ):
         with pytest.raises(HarnessUnavailable, match="harness_client was closed"):
             each()
+
+
+def test_program_that_never_closes_its_client_ends_well(gateway: ScriptedGateway) -> None:
+    program = (
+        "from harness_ros.ros.client import HarnessClient\n"
+        "client = HarnessClient()\n"
+        "outcome = client.run_tool('pick', {})\n"
+        "print(outcome.exit_code.name)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "SUCCESS\n", "")
 
 
 def test_call_that_waits_while_its_client_is_closed_ends(

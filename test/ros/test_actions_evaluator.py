@@ -205,24 +205,34 @@ def test_evaluator_that_knows_nothing_is_asked_now_and_then(
     assert 2 <= len(evaluator.asked) <= 20
 
 
-def test_cancel_that_comes_just_as_a_call_ends_takes_no_result_away(
-    planner: Planner, evaluator: ScriptedEvaluator, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("moment", "status", "exit_code"),
+    [
+        (GoalEvent.EXECUTE, GoalStatus.STATUS_CANCELED, ExitCode.CANCELLED),
+        (GoalEvent.SUCCEED, GoalStatus.STATUS_SUCCEEDED, ExitCode.SUCCESS),
+    ],
+    ids=["begins", "ends"],
+)
+def test_cancel_that_comes_just_as_a_call_begins_or_ends_takes_no_result_away(
+    planner: Planner,
+    evaluator: ScriptedEvaluator,
+    monkeypatch: pytest.MonkeyPatch,
+    moment: GoalEvent,
+    status: int,
+    exit_code: ExitCode,
 ) -> None:
-    execute = ServerGoalHandle.execute
+    update = ServerGoalHandle._update_state
     raced = []
 
-    def cancelled_in_between(goal: ServerGoalHandle, callback: Any = None) -> None:
-        if isinstance(goal.request, action.RunTool.Goal):
-            # rclpy looks whether the goal is cancelled, then another thread cancels it.
+    def cancelled_in_between(goal: ServerGoalHandle, event: GoalEvent) -> None:
+        if isinstance(goal.request, action.RunTool.Goal) and event == moment:
             raced.append(goal)
-            goal._update_state(GoalEvent.CANCEL_GOAL)
-            goal._update_state(GoalEvent.EXECUTE)
-        execute(goal, callback)
+            update(goal, GoalEvent.CANCEL_GOAL)
+        update(goal, event)
 
-    monkeypatch.setattr(ServerGoalHandle, "execute", cancelled_in_between)
+    monkeypatch.setattr(ServerGoalHandle, "_update_state", cancelled_in_between)
     evaluator.answer = success
     evaluator.start()
     answer = planner.run("foreign")
-    assert answer.status == GoalStatus.STATUS_SUCCEEDED
-    assert answer.result.exit_code == ExitCode.SUCCESS
+    assert (answer.status, answer.result.exit_code) == (status, exit_code)
     assert len(raced) == 1

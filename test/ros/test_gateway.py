@@ -215,6 +215,7 @@ def test_tool_is_told_that_its_call_is_cancelled(chain: Chain, planner: Planner,
     else:
         handle = planner.start("push")
         assert entered.wait(10.0)
+        assert until(lambda: handle.status == GoalStatus.STATUS_EXECUTING)
         cancel(handle)
         answer = ended(handle)
         assert answer.status == GoalStatus.STATUS_CANCELED

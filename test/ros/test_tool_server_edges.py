@@ -16,7 +16,7 @@ import rclpy
 from action_msgs.msg import GoalStatus
 from conftest import Listener, cancel, ended, spinning, until
 from raw_tool import FINISHED, STARTED, run_id_of
-from rclpy.action import ActionClient, GoalResponse
+from rclpy.action import ActionClient
 from rclpy.context import Context
 from rclpy.executors import MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
@@ -24,7 +24,7 @@ from rclpy.task import Future
 from robot import Target
 
 from harness_ros import action
-from harness_ros.ros import tool_server
+from harness_ros.ros import goal_server, tool_server
 from harness_ros.ros.action_servers import Servers
 from harness_ros.ros.goals import ActionCaller, Unanswered
 from harness_ros.ros.qos import REQUESTS
@@ -228,9 +228,28 @@ def test_goal_that_was_accepted_and_never_began_does_not_block_its_tool(
     monkeypatch.setattr(tool_server, "RESERVATION_S", 0.3)
     server = bench.add("grip", done)
     # rclpy asks this, then drops the goal where its acceptance cannot be sent.
-    assert server._on_goal(GOAL) == GoalResponse.ACCEPT
+    assert server._takes(GOAL)
     assert not bench.start("grip").accepted
     assert until(lambda: bench.start("grip").accepted, 5.0)
+
+
+def test_goal_that_takes_longer_than_results_are_kept_gives_its_result(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(goal_server, "RESULT_KEPT_S", 1)
+    begun, go_on = threading.Event(), threading.Event()
+
+    def grip(*_: Any) -> BackendResult:
+        begun.set()
+        assert go_on.wait(10.0)
+        return done()
+
+    bench.add("grip", grip)
+    handle = bench.start("grip")
+    assert begun.wait(10.0)
+    time.sleep(1.5)  # the time is what counts
+    go_on.set()
+    assert ended(handle).status == GoalStatus.STATUS_SUCCEEDED
 
 
 def test_numbers_that_are_no_progress_are_told_as_such_and_end_nothing(bench: Bench) -> None:

@@ -4,8 +4,7 @@
 
 Every goal is accepted and ends in a result. Its status says the same as the exit code, for planners
 that look at nothing else: SUCCEEDED for exit code 0 alone, CANCELED for 3, ABORTED for 1 and 2 (and
-for 3 where somebody else than the planner cancelled the tool). While its tool works, a goal's
-status is ACCEPTED: the thread that waits for the tool is not the executor's.
+for 3 where somebody else than the planner cancelled the tool).
 """
 
 from __future__ import annotations
@@ -16,9 +15,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import RCLError, ServerGoalHandle
-from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 
@@ -26,8 +23,8 @@ from harness_ros import action, msg
 from harness_ros.contract import ExitCode, Kind
 from harness_ros.ros import conversion
 from harness_ros.ros.diagnostics import Diagnostics, Level, Report
+from harness_ros.ros.goal_server import GoalServer
 from harness_ros.ros.parameters import declare, declare_config
-from harness_ros.ros.qos import REQUESTS
 from harness_ros.ros.spinning import events_executor, run_node
 from harness_ros.ros.tool_call import CallOutcome, Progress, ToolCaller
 
@@ -55,22 +52,9 @@ class ToolGateway(Node):
         self._diagnostics = Diagnostics(self, self._reports)
         self._open: Counter[str] = Counter()
         self._ended: Counter[str] = Counter()
-        self._ends: dict[bytes, tuple[ExitCode, Any]] = {}
-        """Calls that are over and whose goals are not: rclpy ends a goal in the executor."""
+        self._lock = threading.Lock()
         self._caller = ToolCaller(self, config, server_timeout_s, cancel_timeout_s)
-        self._server = ActionServer(
-            self,
-            action.RunTool,
-            "run_tool",
-            execute_callback=self._end,
-            goal_callback=lambda _: GoalResponse.ACCEPT,
-            handle_accepted_callback=self._on_accepted,
-            cancel_callback=lambda _: CancelResponse.ACCEPT,
-            callback_group=ReentrantCallbackGroup(),
-            goal_service_qos_profile=REQUESTS,
-            result_service_qos_profile=REQUESTS,
-            cancel_service_qos_profile=REQUESTS,
-        )
+        self._server = GoalServer(self, action.RunTool, "run_tool", self._call, self._end)
 
     def destroy_node(self) -> None:
         """Ends the action server."""
@@ -78,20 +62,20 @@ class ToolGateway(Node):
         super().destroy_node()
 
     def _reports(self) -> Iterator[Report]:
+        with self._lock:
+            open_calls = Counter(self._open)
         values = {
-            "calls open": self._open.total(),
-            **{f"open {name}": number for name, number in sorted(self._open.items())},
+            "calls open": open_calls.total(),
+            **{f"open {name}": number for name, number in sorted(open_calls.items())},
             **{f"ended {name}": number for name, number in sorted(self._ended.items())},
         }
-        yield Report("calls", Level.OK, f"{self._open.total()} open", values)
+        yield Report("calls", Level.OK, f"{open_calls.total()} open", values)
 
-    def _on_accepted(self, goal: ServerGoalHandle) -> None:
-        """Calls the tool in a thread of its own, which nothing here waits for."""
-        self._open[goal.request.tool_name] += 1
-        threading.Thread(target=self._call, args=[goal], name="call", daemon=True).start()
-
-    def _call(self, goal: ServerGoalHandle) -> None:
+    def _call(self, goal: ServerGoalHandle) -> tuple[ExitCode, Any]:
+        """Calls the tool; the exit code and the result of the action."""
         tool_name = goal.request.tool_name
+        with self._lock:
+            self._open[tool_name] += 1
 
         def tell(progress: Progress) -> None:
             # Feedback that cannot be sent is no reason to end a call.
@@ -109,25 +93,19 @@ class ToolGateway(Node):
             outcome = self._caller.call(
                 tool_name, goal.request.arguments, tell, lambda: bool(goal.is_cancel_requested)
             )
-            ended = outcome.exit_code, _result(outcome)
+            return outcome.exit_code, _result(outcome)
         except Exception as error:
             # rclpy would send an empty result, and an empty result has exit code 0.
             self._diagnostics.failed(f"call of {tool_name!r}", error)
-            ended = ExitCode.UNJUDGED, _failed(tool_name, error)
-        self._ends[goal_key(goal)] = ended
-        # The executor was shut down where this fails, and nobody hears the result any more.
-        with suppress(InvalidHandle, AttributeError):
-            try:
-                goal.execute()
-            except RCLError:
-                # Cancelled by the executor in between: a result there must be all the same.
-                self._server.notify_execute(goal, None)
+            return ExitCode.UNJUDGED, _failed(tool_name, error)
+        finally:
+            with self._lock:
+                # Without its zeros: a planner may name any tool, and each would stay for ever.
+                self._open = +(self._open - Counter([tool_name]))
 
-    def _end(self, goal: ServerGoalHandle) -> Any:
-        """Ends the goal with what its call came to; in the executor."""
-        exit_code, result = self._ends.pop(goal_key(goal))
-        # Without its zeros: a planner may name any tool, and each would stay for ever.
-        self._open = +(self._open - Counter([goal.request.tool_name]))
+    def _end(self, goal: ServerGoalHandle, ended: tuple[ExitCode, Any]) -> Any:
+        """Ends the goal with what its call came to."""
+        exit_code, result = ended
         self._ended[exit_code.name.lower()] += 1
         if exit_code is ExitCode.SUCCESS:
             goal.succeed()
@@ -136,11 +114,6 @@ class ToolGateway(Node):
         else:
             goal.abort()
         return result
-
-
-def goal_key(goal: ServerGoalHandle) -> bytes:
-    """The goal id."""
-    return bytes(goal.goal_id.uuid)
 
 
 def _result(outcome: CallOutcome) -> Any:
