@@ -8,6 +8,7 @@ the other executors poll those that wait.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -18,26 +19,34 @@ from harness_ros.ros.qos import REQUESTS
 
 
 class Deferred:
-    """The answer to one call that is not known yet; a callback returns it instead of a response."""
+    """The answer to one call that is not known yet; a callback returns it instead of a response.
+
+    It may be given in any thread, also before the callback has returned.
+    """
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self._response: Any = None
         self._send: Callable[[Any], None] | None = None
         self.answered = False
 
     def answer(self, response: Any) -> None:
         """Sends the response; what comes after the first one is not sent."""
-        if self.answered:
-            return
-        self.answered = True
-        self._response = response
-        if self._send is not None:
-            self._send(response)
+        with self._lock:
+            if self.answered:
+                return
+            self.answered = True
+            self._response = response
+            send = self._send
+        if send is not None:
+            send(response)
 
     def sent_with(self, send: Callable[[Any], None]) -> None:
         """How the response is sent, once the middleware has said to whom."""
-        self._send = send
-        if self.answered:
+        with self._lock:
+            self._send = send
+            answered = self.answered
+        if answered:
             send(self._response)
 
 

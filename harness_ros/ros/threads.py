@@ -7,10 +7,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.task import Future
 
@@ -18,45 +16,12 @@ from harness_ros.contract import HarnessError
 
 Result = TypeVar("Result")
 
-NUDGE_S = 0.02
-"""How often an executor is woken until it has gone on with a coroutine whose work is done."""
-
-
 LOOK_S = 0.1
 """How often it is looked whether an executor is still there."""
 
 
 class ExecutorStopped(HarnessError):
     """An executor that no longer runs what it is given."""
-
-
-async def in_thread(node: Node, work: Callable[[], Any], name: str) -> Any:
-    """Runs blocking work in a thread of its own; for coroutine callbacks.
-
-    An action server whose callback awaits this holds up nothing else, in a single-threaded
-    executor too. What the work returns or raises comes out of the await.
-    """
-    executor = node.executor
-    future = Future(executor=executor)
-    taken = threading.Event()
-
-    def run() -> None:
-        try:
-            future.set_result(work())
-        except BaseException as error:
-            future.set_exception(error)
-        # A future that is done wakes no executor that waits, and one that is woken while another of
-        # its threads still looks at the coroutine passes it over.
-        with suppress(InvalidHandle):  # the executor was shut down
-            executor.wake()
-            while not taken.wait(NUDGE_S) and executor.context.ok():
-                executor.wake()
-
-    threading.Thread(target=run, name=name, daemon=True).start()
-    try:
-        return await future
-    finally:
-        taken.set()
 
 
 def in_executor(node: Node, call: Callable[[], Result], timeout_s: float = 10.0) -> Result:

@@ -9,11 +9,13 @@ bytes, so that one that cannot be read is an error of a callback and not of the 
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
-from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.clock import Clock, ClockType
+from rclpy.exceptions import InvalidHandle
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from std_msgs.msg import String
@@ -23,6 +25,7 @@ from visualization_msgs.msg import MarkerArray
 from harness_ros import msg, srv
 from harness_ros.ledger import Ledger
 from harness_ros.ros.conversion import encodable
+from harness_ros.ros.deferring import Deferred, create_deferring_service
 from harness_ros.ros.diagnostics import Diagnostics, Level, Report
 from harness_ros.ros.parameters import declare_config, declare_ledger
 from harness_ros.ros.qos import EVENTS, LATEST
@@ -32,7 +35,6 @@ from harness_ros.ros.scene.messages import (
     picture_to_response,
     sighting_from_bytes,
 )
-from harness_ros.ros.threads import in_thread
 from harness_ros.scene.brief import brief, to_json
 from harness_ros.scene.change import Outcome, SceneChange
 from harness_ros.scene.graph import SceneGraph
@@ -100,9 +102,7 @@ class SceneGraphNode(Node):
         self.create_service(srv.GetSceneBrief, "scene/brief", self._on_brief)
         self.create_service(srv.GetRelations, "scene/relations", self._on_relations)
         self.create_service(Trigger, "scene/reset", self._on_reset)
-        # Of its own, since it waits: in the group of the others it would hold these up.
-        group = MutuallyExclusiveCallbackGroup()
-        self.create_service(srv.GetSceneImage, "scene/image", self._on_image, callback_group=group)
+        create_deferring_service(self, srv.GetSceneImage, "scene/image", self._on_image)
 
     def _now_ns(self) -> int:
         return int(self.get_clock().now().nanoseconds)
@@ -211,28 +211,29 @@ class SceneGraphNode(Node):
             answer_to_response(answer, self._config.scene.confidence, now_ns, response)
         return response
 
-    async def _on_image(self, request: Any, response: Any) -> Any:
+    def _on_image(self, request: Any, response: Any) -> Any:
         def failed(error: Exception) -> None:
             response.found, response.reason = False, encodable(f"{error}")
 
+        deferred = Deferred()
+
+        def answer() -> None:
+            with self._diagnostics.guard("scene/image", failed):
+                try:
+                    picture = confirming_picture(
+                        self._ledger, graph, request.ref, request.view, wait_s=PICTURE_WAIT_S
+                    )
+                    picture_to_response(picture, response)
+                except SceneError as error:
+                    failed(error)
+            with suppress(InvalidHandle):  # the node has ended since
+                deferred.answer(response)
+
         with self._diagnostics.guard("scene/image", failed):
             self._catch_up()
-            try:
-                picture = await in_thread(
-                    self,
-                    lambda: confirming_picture(
-                        self._ledger,
-                        self._store.graph,
-                        request.ref,
-                        request.view,
-                        wait_s=PICTURE_WAIT_S,
-                    ),
-                    "scene/image",
-                )
-            except SceneError as error:
-                failed(error)
-                return response
-            picture_to_response(picture, response)
+            graph = self._store.graph
+            threading.Thread(target=answer, name="scene/image", daemon=True).start()
+            return deferred
         return response
 
     def _reports(self) -> Iterator[Report]:
