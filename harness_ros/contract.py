@@ -59,7 +59,7 @@ class Kind(str, Enum):
     MISSING_RUN_ID = "missing_run_id"
     """No tool took the call, or a tool ended and nobody knows its run."""
     INVALID_RUN = "invalid_run"
-    """A tool that the configuration does not know, or arguments that it does not allow."""
+    """A tool or arguments that the configuration does not allow, or messages that contradict."""
     SEGMENT_BUDGET_EXHAUSTED = "segment_budget_exhausted"
     """The last segment that the budget allows still ended in `process`."""
     CANCELLED = "cancelled"
@@ -171,6 +171,10 @@ class Observation(Record):
         return next((signal for signal in self.signals if signal.name == name), None)
 
 
+Region = tuple[float, float, float, float]
+"""Left, top, right, bottom of a part of a view, as shares of its width and height (0 to 1)."""
+
+
 class EvaluationRequest(Record):
     """All that a judge ever gets (Evaluate.srv)."""
 
@@ -178,6 +182,27 @@ class EvaluationRequest(Record):
     criterion: str
     """JSON of the criterion for deterministic judges; empty where there is none."""
     observation: Observation
+    outcome_regions: dict[str, Region] = Field(default_factory=dict)
+    """Where in a view the outcome is to be seen, by the view's name."""
+
+
+class Usage(Record):
+    """What the answers of a paid or counted judge took (JudgeUsage.msg); all 0 for others."""
+
+    calls: int = Field(default=0, ge=0)
+    """Requests that were sent to a model, repeated ones included."""
+    input_tokens: int = Field(default=0, ge=0)
+    output_tokens: int = Field(default=0, ge=0)
+    cost: float = Field(default=0.0, ge=0)
+    """In the currency of the prices in the configuration; 0 where there are none."""
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            calls=self.calls + other.calls,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost=self.cost + other.cost,
+        )
 
 
 class Judgement(Record):
@@ -187,9 +212,13 @@ class Judgement(Record):
     evidence: tuple[str, ...] = ()
     failure_reason: str = ""
     kind: Kind = Kind.JUDGED
+    """`JUDGE_PROTOCOL_VIOLATION` only beside an `error`: a model answered, and not as asked."""
     judge: str = ""
     error: str = ""
     """Not empty: the judge could not judge, and why."""
+    confidence: float | None = Field(default=None, ge=0, le=1)
+    """How sure the judge is of its status; None where it does not say."""
+    usage: Usage = Usage()
 
 
 class Verdict(Record):
@@ -209,6 +238,12 @@ class Verdict(Record):
     given_at_ns: int = 0
     observed_at_ns: int = 0
     """`captured_at` of the Observation; 0 when there was none."""
+    confidence: float | None = Field(default=None, ge=0, le=1)
+    """How sure the judge is of its status; None where it does not say."""
+    usage: Usage = Usage()
+    error_card: str = ""
+    """Id of the judge's error card, `uncalibrated`, or `stale: ` and why; empty where no judge was
+    asked."""
 
     @property
     def exit_code(self) -> ExitCode:

@@ -7,6 +7,7 @@ What cannot be judged is a failure with a kind; nothing here is a success by def
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from harness_ros.capture import observing
@@ -21,6 +22,7 @@ from harness_ros.contract import (
     Status,
     Verdict,
 )
+from harness_ros.judges.base import inconsistency
 
 NANOSECONDS = 1_000_000_000
 
@@ -42,6 +44,44 @@ def capture_rule(config: EvaluationConfig, tool_name: str) -> CaptureRule:
     )
 
 
+def invalid_times(run: Run) -> str:
+    """Why nothing can be evidence of a finished run, by its stamps; empty where they are right."""
+    ended_ns = run.ended_at_ns or 0
+    if ended_ns <= 0:
+        return "it has no stamp of its end: ended_at is 0"
+    if ended_ns < run.started_at_ns:
+        return f"it ended {run.started_at_ns - ended_ns} ns before it began"
+    return ""
+
+
+SAME_RUN = ("tool_name", "started_at_ns")
+"""What every message of a run must say alike: else another run is named like it."""
+
+
+def contradiction(known: Run, later: Run) -> str:
+    """How a later message of a run differs from what is known; empty where both can be true."""
+    fields = [*SAME_RUN, "call_id", "segment", "arguments"]
+    if known.finished and later.finished:
+        fields.append("ended_at_ns")
+    return _differing(known, later, fields)
+
+
+def other_run(known: Run, later: Run) -> str:
+    """Why a later message tells of another run of the same id; empty where it does not."""
+    return _differing(known, later, SAME_RUN)
+
+
+def _differing(known: Run, later: Run, fields: Iterable[str]) -> str:
+    said = [
+        f"{name} {getattr(later, name)!r} after {getattr(known, name)!r}"
+        for name in fields
+        if getattr(known, name) != getattr(later, name)
+    ]
+    if not said:
+        return ""
+    return f"the messages of run {known.run_id} contradict each other: {', '.join(said)}"
+
+
 def request(config: EvaluationConfig, run: Run, observation: Observation) -> EvaluationRequest:
     """All that the judge of this run gets.
 
@@ -52,6 +92,7 @@ def request(config: EvaluationConfig, run: Run, observation: Observation) -> Eva
         post_condition=config.post_condition(run.tool_name, run.arguments),
         criterion=config.criterion(run.tool_name, run.arguments),
         observation=observation,
+        outcome_regions=config.tools[run.tool_name].outcome_regions,
     )
 
 
@@ -67,7 +108,9 @@ def verdict(
     status, reason, kind = judgement.status, judgement.failure_reason, judgement.kind
     violation = _violation(judgement, tool.segments)
     if judgement.error:
-        status, reason, kind = Status.FAILURE, judgement.error, Kind.JUDGE_UNAVAILABLE
+        status, reason = Status.FAILURE, judgement.error
+        if kind is not Kind.JUDGE_PROTOCOL_VIOLATION:
+            kind = Kind.JUDGE_UNAVAILABLE
     elif violation:
         status, reason, kind = Status.FAILURE, violation, Kind.JUDGE_PROTOCOL_VIOLATION
     elif status is Status.PROCESS and run.segment >= tool.segments:
@@ -82,6 +125,9 @@ def verdict(
         evidence=judgement.evidence,
         failure_reason=reason,
         kind=kind,
+        confidence=judgement.confidence,
+        usage=judgement.usage,
+        error_card=str(config.card_states[run.tool_name]),
     )
 
 
@@ -129,16 +175,7 @@ def _verdict_on(
 
 
 def _violation(judgement: Judgement, segments: int) -> str:
-    """What contradicts itself in a judge's answer; empty when nothing does."""
-    answer = f"judge '{judgement.judge}' answered {judgement.status.name.lower()}"
-    if judgement.kind not in (Kind.JUDGED, Kind.INCONCLUSIVE):
-        return f"{answer} of kind '{judgement.kind.value}', which is not for judges to say"
-    if judgement.status is Status.SUCCESS and judgement.failure_reason:
-        return f"{answer} with a failure reason: {judgement.failure_reason}"
-    if judgement.status is not Status.FAILURE and judgement.kind is Kind.INCONCLUSIVE:
-        return f"{answer} and inconclusive at once"
-    if judgement.status is Status.FAILURE and not judgement.failure_reason:
-        return f"{answer} without a reason"
+    """What contradicts itself or the tool in a judge's answer; empty when nothing does."""
     if judgement.status is Status.PROCESS and segments == 1:
-        return f"{answer}, but the tool has no segments"
-    return ""
+        return f"judge '{judgement.judge}' answered process, but the tool has no segments"
+    return inconsistency(judgement)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from harness_ros.contract import Arguments, HarnessError, Kind, Run, Status, Verdict
+from harness_ros.contract import Arguments, HarnessError, Kind, Run, Status, Usage, Verdict
 
 NANOSECONDS = 1_000_000_000
 MAX_DEPTH = 32
@@ -73,13 +73,20 @@ def run_from_message(message: Any) -> Run:
     """The Run of a ToolRun message.
 
     Raises:
-        ConversionError: no run_id, unknown phase, or malformed arguments.
+        ConversionError: no run_id, unknown phase, a stamp that is none, or malformed arguments.
     """
     if not message.run_id:
         raise ConversionError(f"ToolRun of tool '{message.tool_name}' has no run_id")
     if message.phase not in (STARTED, FINISHED):
         raise ConversionError(f"run {message.run_id}: phase {message.phase}; 0 and 1 are known")
     finished = message.phase == FINISHED
+    for name in ("started_at", "ended_at") if finished else ("started_at",):
+        time = getattr(message, name)
+        if time.sec < 0 or time.nanosec >= NANOSECONDS:
+            raise ConversionError(
+                f"run {message.run_id}: {name} is {time.sec} s and {time.nanosec} ns; it may not "
+                "be negative, and the nanoseconds must be less than a second"
+            )
     return Run(
         run_id=message.run_id,
         call_id=message.call_id or message.run_id,
@@ -88,6 +95,23 @@ def run_from_message(message: Any) -> Run:
         arguments=parse_arguments(message.arguments),
         started_at_ns=to_ns(message.started_at),
         ended_at_ns=to_ns(message.ended_at) if finished else None,
+    )
+
+
+def run_from_malformed(message: Any, run_id: str = "") -> Run:
+    """What is left of a ToolRun that `run_from_message` refuses: a run to give a verdict to.
+
+    Args:
+        run_id: where the message has none.
+    """
+    return Run(
+        run_id=message.run_id or run_id,
+        call_id=message.call_id,
+        segment=max(1, message.segment),
+        tool_name=message.tool_name,
+        arguments={},
+        started_at_ns=to_ns(message.started_at),
+        ended_at_ns=to_ns(message.ended_at),
     )
 
 
@@ -115,4 +139,31 @@ def verdict_from_message(message: Any) -> Verdict:
         criteria_hash=message.criteria_hash,
         given_at_ns=to_ns(message.header.stamp),
         observed_at_ns=to_ns(message.observed_at),
+        # Bags hold the definition that was in force when they were recorded.
+        confidence=confidence_from(getattr(message, "confidence", math.nan)),
+        usage=usage_from_message(getattr(message, "usage", None)),
+        error_card=getattr(message, "error_card", ""),
+    )
+
+
+def confidence_from(value: float) -> float | None:
+    """A confidence of a message; NaN, and what is no share, says nothing."""
+    return value if 0.0 <= value <= 1.0 else None
+
+
+def usage_from_message(message: Any) -> Usage:
+    """The Usage of a JudgeUsage.msg; None is a message of before there was one.
+
+    Raises:
+        ConversionError: the cost is negative or no number.
+    """
+    if message is None:
+        return Usage()
+    if not 0.0 <= message.cost < math.inf:
+        raise ConversionError(f"a judge's usage has cost {message.cost}; 0 or more is wanted")
+    return Usage(
+        calls=message.calls,
+        input_tokens=message.input_tokens,
+        output_tokens=message.output_tokens,
+        cost=message.cost,
     )

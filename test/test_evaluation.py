@@ -6,8 +6,25 @@ import json
 import pytest
 
 from harness_ros.config import ArgumentError, EvaluationConfig
-from harness_ros.contract import ExitCode, Judgement, Kind, Observation, Run, Status, exit_code
-from harness_ros.evaluation import capture_rule, request, unjudged, verdict
+from harness_ros.contract import (
+    ExitCode,
+    Judgement,
+    Kind,
+    Observation,
+    Run,
+    Status,
+    Usage,
+    exit_code,
+)
+from harness_ros.evaluation import (
+    capture_rule,
+    contradiction,
+    invalid_times,
+    other_run,
+    request,
+    unjudged,
+    verdict,
+)
 
 SEGMENTS = 3
 CONFIG = EvaluationConfig.model_validate(
@@ -26,6 +43,7 @@ CONFIG = EvaluationConfig.model_validate(
                 "signals": ["width"],
                 "arguments": {"target": {"one_of": ["red"]}},
                 "criterion": {"success": {"marker": {"view": "top", "id": "{target.marker}"}}},
+                "outcome_regions": {"top": [0.0, 0.5, 1.0, 1.0]},
                 "settle_s": 0.5,
             },
             "push": {
@@ -82,7 +100,9 @@ def test_a_judge_gets_the_filled_post_condition_the_criterion_and_the_observatio
     assert asked.post_condition == "The gripper holds red."
     assert json.loads(asked.criterion) == {"success": {"marker": {"view": "top", "id": 4}}}
     assert asked.observation is OBSERVATION
-    assert set(type(asked).model_fields) == {"post_condition", "criterion", "observation"}
+    assert asked.outcome_regions == {"top": (0.0, 0.5, 1.0, 1.0)}
+    fields = {"post_condition", "criterion", "observation", "outcome_regions"}
+    assert set(type(asked).model_fields) == fields
 
 
 def test_a_tool_without_a_criterion_is_asked_for_with_an_empty_one():
@@ -167,7 +187,8 @@ def test_the_rule_of_capture_names_what_is_optional_and_what_is_standing():
 
 
 def test_a_success_is_passed_on_with_all_that_names_it():
-    given = judged(Status.SUCCESS, evidence=("tag 4 at 0.3 0.2",))
+    took = Usage(calls=2, input_tokens=900, output_tokens=40, cost=0.01)
+    given = judged(Status.SUCCESS, evidence=("tag 4 at 0.3 0.2",), confidence=0.9, usage=took)
     assert given.model_dump() == {
         "run_id": "run-1",
         "call_id": "call-1",
@@ -182,6 +203,9 @@ def test_a_success_is_passed_on_with_all_that_names_it():
         "criteria_hash": CONFIG.criteria_hash,
         "given_at_ns": 99,
         "observed_at_ns": 77,
+        "confidence": 0.9,
+        "usage": took.model_dump(),
+        "error_card": "uncalibrated",
     }
     assert given.exit_code is ExitCode.SUCCESS
 
@@ -273,7 +297,12 @@ def test_every_answer_gives_a_verdict_that_keeps_the_rules():
             assert said.status is Status.PROCESS and not said.error, case
         if given.kind is Kind.SEGMENT_BUDGET_EXHAUSTED:
             assert tool == "push" and segment >= SEGMENTS, case
-        assert (given.kind is Kind.JUDGE_UNAVAILABLE) is bool(said.error), case
+        if said.error:
+            violated = said.kind is Kind.JUDGE_PROTOCOL_VIOLATION
+            kind = Kind.JUDGE_PROTOCOL_VIOLATION if violated else Kind.JUDGE_UNAVAILABLE
+            assert given.kind is kind, case
+        else:
+            assert given.kind is not Kind.JUDGE_UNAVAILABLE, case
 
 
 # Verdicts without a judge
@@ -336,3 +365,42 @@ def test_each_kind_of_failure_has_an_exit_code():
 def test_nothing_but_a_success_has_exit_code_zero():
     for status, kind in itertools.product(Status, Kind):
         assert (exit_code(status, kind) == 0) is (status is Status.SUCCESS)
+
+
+# Messages of one run
+
+
+@pytest.mark.parametrize(
+    ("started_ns", "ended_ns", "said"),
+    [
+        (10, 20, ""),
+        (10, 10, ""),
+        (20, 10, "it ended 10 ns before it began"),
+        (0, 0, "it has no stamp of its end: ended_at is 0"),
+        (10, None, "it has no stamp of its end: ended_at is 0"),
+    ],
+)
+def test_a_run_ends_at_or_after_its_start(started_ns, ended_ns, said):
+    assert invalid_times(a_run(started_at_ns=started_ns, ended_at_ns=ended_ns)) == said
+
+
+def test_the_end_of_a_run_contradicts_its_start_by_no_stamp_of_its_end():
+    assert contradiction(a_run(ended_at_ns=None), a_run()) == ""
+    assert contradiction(a_run(), a_run()) == ""
+
+
+def test_what_a_later_message_says_otherwise_is_named():
+    begun = a_run(ended_at_ns=None)
+    said = contradiction(begun, a_run(segment=2, call_id="other"))
+    assert said == (
+        "the messages of run run-1 contradict each other: call_id 'other' after 'call-1', "
+        "segment 2 after 1"
+    )
+    assert "ended_at_ns 30 after 20" in contradiction(a_run(), a_run(ended_at_ns=30))
+
+
+def test_another_tool_or_another_start_is_another_run():
+    begun = a_run(ended_at_ns=None)
+    assert other_run(begun, a_run(segment=2, arguments={})) == ""
+    assert "tool_name 'push' after 'pick'" in other_run(begun, a_run(tool="push"))
+    assert "started_at_ns 11 after 10" in other_run(begun, a_run(started_at_ns=11))

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
@@ -27,6 +29,12 @@ def typestore() -> Typestore:
         types.update(get_types_from_msg(path.read_text(), f"harness_ros/msg/{path.stem}"))
     store.register(types)
     return store
+
+
+@cache
+def standard_types() -> Mapping[str, Any]:
+    """Parsed definitions by `package/msg/Type`, of ROS 2 Jazzy and of harness_ros."""
+    return dict(typestore().fielddefs)
 
 
 def definition(store: Typestore, message_type: str) -> str:

@@ -9,12 +9,14 @@ complete.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from harness_ros import evaluation
-from harness_ros.bag.storage import BagReadError, Recorded, Storage
+from harness_ros.bag.definitions import standard_types
+from harness_ros.bag.recorded_runs import RecordedRun, RecordedRuns
+from harness_ros.bag.storage import BagReadError, Progress, Recorded, Storage
 from harness_ros.capture import decoding, observing
 from harness_ros.capture.decoding import DecodeError, Decoder
 from harness_ros.capture.definitions import Definitions
@@ -23,15 +25,19 @@ from harness_ros.capture.images import ImageError
 from harness_ros.capture.sample import NANOSECONDS, Sample, StampError
 from harness_ros.capture.session import CaptureSession
 from harness_ros.config import EvaluationConfig
-from harness_ros.contract import HarnessError, Observation, Run, Verdict, View
-from harness_ros.messages import run_from_message, verdict_from_message
+from harness_ros.contract import HarnessError, Observation, View
+from harness_ros.messages import ConversionError, run_from_message
 
 TOOL_RUN, VERDICT = "harness_ros/msg/ToolRun", "harness_ros/msg/Verdict"
 LATENESS_NS = 1 * NANOSECONDS
 """Messages that are recorded later than this after the window of evidence are not looked at."""
 LEAD_NS = 2 * NANOSECONDS
-"""How long before the end of a run its messages are looked at: evidence is stamped after the end,
-so that it comes earlier only where clocks disagree."""
+"""How long before the end of a run its messages are looked at, at most: evidence is stamped after
+the end, so that it comes earlier only where clocks disagree."""
+AHEAD_NS = NANOSECONDS // 2
+"""How long after the end of a run it is looked at how far stamps are ahead of the recording."""
+JITTER_NS = NANOSECONDS // 4
+"""By how much they may be further ahead at another time."""
 STANDING_STEPS_S = (2, 20, 200)
 """How far before a run a standing message is looked for, before the whole bag is."""
 
@@ -40,44 +46,31 @@ class NoObservationError(HarnessError):
     """A run without enough evidence in the bag; the text says what is missing."""
 
 
-@dataclass(frozen=True)
-class RecordedRun:
-    """A run as a bag has it."""
-
-    run: Run
-    topic: str
-    """Of its ToolRun messages; relative names of eval.yaml are resolved in its namespace. Where the
-    run is known from elsewhere, what that topic would be."""
-    armed_ns: int
-    """Time of recording from which on the evaluator would have listened."""
-    finished_ns: int | None = None
-    """Time of recording of the message that it had ended."""
-    verdict: Verdict | None = None
-    """What was said of it when it was recorded."""
-    said: bool = True
-    """Whether ToolRun messages in the bag say when it began and ended."""
-
-    def resolved(self, topic: str) -> str:
-        """Absolute name of a topic of eval.yaml."""
-        return topic if topic.startswith("/") else f"{self.topic.rpartition('/')[0]}/{topic}"
-
-
 class Bag:
     """Runs in a bag; also a context manager that closes itself.
 
     Args:
         path: a rosbag2 folder, or an .mcap or .db3 file.
         definitions: folders of .msg files, for types whose definition is not in the bag.
+        progress: as `Storage` calls it.
 
     Raises:
-        BagReadError: it cannot be read. Every method raises it where the files are damaged.
+        BagReadError: nothing of it can be read. Damage that is found later raises nothing: what is
+            damaged is left out and told in `problems`, which grow while messages are read.
     """
 
-    def __init__(self, path: Path | str, definitions: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        path: Path | str,
+        definitions: Sequence[Path] = (),
+        progress: Progress | None = None,
+    ) -> None:
         self.path = Path(path)
-        self._storage = Storage(self.path, definitions)
+        self._storage = Storage(self.path, definitions, progress)
+        self._decoders: dict[frozenset[str], Decoder] = {}
         self.unreadable: list[str] = []
-        """What `runs` left out: messages that say no valid run or verdict."""
+        """What `runs` found wrong: messages that say no valid run or verdict, or another than
+        before."""
 
     def close(self) -> None:
         """Closes the files."""
@@ -112,27 +105,26 @@ class Bag:
         """
         topics = self._storage.topics_of(TOOL_RUN)
         if not topics:
+            wrong = "".join(f"; {problem}" for problem in self.problems)
             raise BagReadError(
                 f"{self.path}: no topic of type {TOOL_RUN}, so no runs; it has "
-                f"{', '.join(sorted(self._storage.types)) or 'no topic at all'}"
+                f"{', '.join(sorted(self._storage.types)) or 'no topic at all'}{wrong}"
             )
         topics += self._storage.topics_of(VERDICT)
         decoder = self._decoder(topics)
-        found: dict[str, RecordedRun] = {}
-        verdicts: dict[str, Verdict] = {}
-        self.unreadable = []
+        found = RecordedRuns()
         for message in self._storage.messages(topics):
             try:
                 content = decoder.message(message.type, message.data, message.topic)
-                if message.type == VERDICT:
-                    verdict = verdict_from_message(content)
-                    verdicts.setdefault(verdict.run_id, verdict)
-                else:
-                    run = run_from_message(content)
-                    found[run.run_id] = _joined(found.get(run.run_id), run, message)
-            except (HarnessError, AttributeError) as error:
-                self.unreadable.append(f"{message.topic}: {error}")
-        return [replace(item, verdict=verdicts.get(run_id)) for run_id, item in found.items()]
+            except DecodeError as error:
+                found.problems.append(str(error))
+                continue
+            if message.type == VERDICT:
+                found.add_verdict(message, content)
+            else:
+                found.add_run(message, content)
+        self.unreadable = found.problems
+        return list(found)
 
     def observation(self, config: EvaluationConfig, recorded: RecordedRun) -> Observation:
         """What the evaluator would have seen after a run, with this configuration.
@@ -157,7 +149,8 @@ class Bag:
                     f"{where}: '{name}' ({topic}) is {found} in the bag, {expected} in eval.yaml"
                 )
         session = CaptureSession(evaluation.capture_rule(config, run.tool_name))
-        capture = _Capture(self._storage, config, recorded, topics, session)
+        decoder = self._decoder([*topics.values(), recorded.topic])
+        capture = _Capture(self._storage, decoder, config, recorded, topics, session)
         observation = capture.observation()
         if observation is None:
             missing = [
@@ -182,8 +175,6 @@ class Bag:
         Args:
             start_ns, stop_ns: by the time of recording; the latter is left out.
 
-        Raises:
-            BagReadError: the files are damaged.
         """
         source = config.cameras[camera]
         topic = recorded.resolved(source.topic)
@@ -197,20 +188,13 @@ class Bag:
             except (DecodeError, ImageError):
                 continue
 
-    def _decoder(self, topics: list[str]) -> Decoder:
-        return Decoder(Definitions(self._storage.typestore(topics)))
-
-
-def _joined(known: RecordedRun | None, run: Run, message: Recorded) -> RecordedRun:
-    """A run with one more of its messages; what was said first counts."""
-    finished_ns = message.log_time_ns if run.finished else None
-    if known is None:
-        return RecordedRun(run, message.topic, message.log_time_ns, finished_ns)
-    if known.finished_ns is not None or not run.finished:
-        return known
-    # The call is what was said when it started: a later message cannot change it.
-    ended = known.run.model_copy(update={"ended_at_ns": run.ended_at_ns})
-    return RecordedRun(ended, known.topic, known.armed_ns, finished_ns)
+    def _decoder(self, topics: Collection[str]) -> Decoder:
+        # Kept: to parse definitions and to make code of them takes longer than to read a run.
+        wanted = frozenset(topics)
+        if wanted not in self._decoders:
+            definitions = Definitions(self._storage.typestore(wanted))
+            self._decoders[wanted] = Decoder(definitions, standard_types())
+        return self._decoders[wanted]
 
 
 class _Capture:
@@ -219,12 +203,14 @@ class _Capture:
     def __init__(
         self,
         storage: Storage,
+        decoder: Decoder,
         config: EvaluationConfig,
         recorded: RecordedRun,
         topics: Mapping[str, str],
         session: CaptureSession,
     ) -> None:
         self._storage = storage
+        self._decoder = decoder
         self._config = config
         self._recorded = recorded
         self._session = session
@@ -232,7 +218,6 @@ class _Capture:
         self._by_topic: dict[str, list[str]] = {}
         for name, topic in topics.items():
             self._by_topic.setdefault(topic, []).append(name)
-        self._decoder = Decoder(Definitions(storage.typestore([*self._by_topic, recorded.topic])))
         self._origins = observing.Origins(topics=topics)
         self._start_ns = recorded.armed_ns
 
@@ -242,7 +227,7 @@ class _Capture:
         finished_ns = self._recorded.finished_ns or 0
         wait_ns = rule.settle_ns + rule.window_ns + rule.optional_wait_ns + LATENESS_NS
         stop_ns = finished_ns + wait_ns
-        self._start_ns = max(self._recorded.armed_ns, finished_ns - LEAD_NS)
+        self._start_ns = self._first_ns(finished_ns)
         for sample in self._standing():
             self._session.add(sample)
         finished = False
@@ -259,10 +244,44 @@ class _Capture:
                 found = self._observed()
                 if found is not None:
                     return found
-        if not finished and not self._recorded.said:
+        if not finished:
+            # The message of its end is damaged where it is read again, or comes from elsewhere.
             self._session.finish(run.ended_at_ns or 0)
         self._session.wait_no_longer()
         return self._observed()
+
+    def _first_ns(self, finished_ns: int) -> int:
+        """Time of recording before which there is no evidence: frames before it are not read."""
+        first_ns = max(self._recorded.armed_ns, finished_ns - LEAD_NS)
+        ahead_ns = self._ahead_ns(finished_ns)
+        if ahead_ns is None:
+            return first_ns
+        stamped_ns = (self._recorded.run.ended_at_ns or 0) + self._session.rule.settle_ns
+        return max(first_ns, min(finished_ns, stamped_ns - ahead_ns - JITTER_NS))
+
+    def _ahead_ns(self, finished_ns: int) -> int | None:
+        """How far stamps are ahead of the recording right after the end of the run, at least 0.
+
+        None where a source is silent then.
+        """
+        ahead_ns, standing = 0, self._session.rule.standing
+        topics = {
+            topic: [name for name in names if name not in standing]
+            for topic, names in self._by_topic.items()
+            if topic in self._storage.types
+        }
+        silent = {name for names in topics.values() for name in names}
+        messages = self._storage.messages(topics, finished_ns, finished_ns + AHEAD_NS)
+        while silent:
+            message = next(messages, None)
+            if message is None:
+                return None
+            for name in topics[message.topic]:
+                with suppress(StampError, DecodeError):
+                    stamp_ns = self._stamp_ns(name, message)
+                    ahead_ns = max(ahead_ns, stamp_ns - message.log_time_ns)
+                    silent.discard(name)
+        return ahead_ns
 
     def _observed(self) -> Observation | None:
         return observing.observe(
@@ -277,7 +296,7 @@ class _Capture:
             return False
         try:
             run = run_from_message(self._decoder.message(message.type, message.data, message.topic))
-        except (HarnessError, AttributeError):
+        except (DecodeError, ConversionError):
             return False
         return run.finished and run.run_id == self._recorded.run.run_id
 
@@ -285,14 +304,17 @@ class _Capture:
         """The message as a sample of each source that reads its topic."""
         for name in self._by_topic.get(message.topic, ()):
             try:
-                stamp_ns = self._decoder.stamp_ns(
-                    self._sources[name], message.type, message.data, message.log_time_ns
-                )
+                stamp_ns = self._stamp_ns(name, message)
             except (StampError, DecodeError):
                 self._session.counts[name].malformed += 1
                 continue
             # Not the time of recording: it may be that of another clock than the stamps'.
             yield Sample(name, stamp_ns, message.data)
+
+    def _stamp_ns(self, name: str, message: Recorded) -> int:
+        return self._decoder.stamp_ns(
+            self._sources[name], message.type, message.data, message.log_time_ns
+        )
 
     def _standing(self) -> Iterator[Sample]:
         """The last message before the run of each source whose messages count until the next."""

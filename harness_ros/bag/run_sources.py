@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +13,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from harness_ros.bag.reading import RecordedRun
+from pydantic_core import from_json
+
+from harness_ros.bag.definitions import standard_types
+from harness_ros.bag.recorded_runs import RecordedRun
 from harness_ros.bag.storage import BagReadError, Recorded, Storage
 from harness_ros.capture.decoding import DecodeError, Decoder
 from harness_ros.capture.definitions import Definitions
@@ -24,6 +28,8 @@ STATUS_ARRAY = "action_msgs/msg/GoalStatusArray"
 STATUS_SUFFIX = "/_action/status"
 ENDED = frozenset({4, 5, 6})
 """GoalStatus: succeeded, canceled, aborted."""
+LAST_NS = (1 << 63) - 1
+"""The last stamp that fits into int64, in 2262."""
 COLUMNS = ("run_id", "tool", "arguments", "started", "ended")
 
 
@@ -62,8 +68,8 @@ class ActionTool:
 
 def runs_of_actions(
     storage: Storage, tools: Iterable[ActionTool], namespace: str
-) -> list[RecordedRun]:
-    """The goals of actions as runs: the goal id is the run_id.
+) -> tuple[list[RecordedRun], list[str]]:
+    """The goals of actions as runs, and what is wrong in their messages: the goal id is the run_id.
 
     A run began when its goal was accepted (GoalInfo.stamp) and ended as much later as the message
     that says so was recorded after the first one that names the goal, so that neither clock has to
@@ -73,30 +79,37 @@ def runs_of_actions(
         BagReadError: the bag has no status of an action.
     """
     found: dict[str, RecordedRun] = {}
+    problems: list[str] = []
     for tool in tools:
         topic = f"{tool.action}{STATUS_SUFFIX}"
         if topic not in storage.types:
             known = sorted(name for name in storage.types if name.endswith(STATUS_SUFFIX))
+            wrong = "".join(f"; {problem}" for problem in storage.problems)
             raise BagReadError(
-                f"{storage.path}: no topic {topic}; of actions it has {known or 'none'}"
+                f"{storage.path}: no topic {topic}; of actions it has {known or 'none'}{wrong}"
             )
-        decoder = Decoder(Definitions(storage.typestore([topic])))
+        if storage.types[topic] != STATUS_ARRAY:
+            raise BagReadError(
+                f"{storage.path}: topic {topic} is {storage.types[topic]}; {STATUS_ARRAY} is wanted"
+            )
+        decoder = Decoder(Definitions(storage.typestore([topic])), standard_types())
         for message in storage.messages([topic]):
-            for goal_id, status, accepted_ns in _goals(decoder, message):
+            try:
+                content = decoder.message(message.type, message.data, message.topic)
+            except DecodeError as error:
+                problems.append(str(error))
+                continue
+            for goal_id, status, accepted_ns in _goals(content):
                 known_run = found.get(goal_id)
                 if known_run is None:
                     found[goal_id] = _accepted(goal_id, tool, message, accepted_ns, namespace)
                 if status in ENDED:
                     found[goal_id] = _ended(found[goal_id], message)
-    return sorted(found.values(), key=lambda item: (item.armed_ns, item.run.run_id))
+    return sorted(found.values(), key=lambda item: (item.armed_ns, item.run.run_id)), problems
 
 
-def _goals(decoder: Decoder, message: Recorded) -> Iterator[tuple[str, int, int]]:
-    try:
-        statuses = decoder.message(message.type, message.data, message.topic).status_list
-    except DecodeError:
-        return
-    for status in statuses:
+def _goals(content: Any) -> Iterator[tuple[str, int, int]]:
+    for status in content.status_list:
         info = status.goal_info
         yield bytes(info.goal_id.uuid).hex(), int(status.status), to_ns(info.stamp)
 
@@ -153,22 +166,37 @@ def runs_of_file(path: Path, namespace: str) -> list[RecordedRun]:
 
 
 def _csv_lines(path: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    reader = csv.DictReader(text.splitlines())
-    missing = {"run_id", "tool", "started", "ended"} - set(reader.fieldnames or ())
-    if missing:
-        raise RunFileError(
-            f"{path}:1: column {sorted(missing)} is missing; wanted are {list(COLUMNS)}"
-        )
-    for row in reader:
-        yield reader.line_num, row
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    try:
+        names = list(reader.fieldnames or ())
+        missing = {"run_id", "tool", "started", "ended"} - set(names)
+        if missing:
+            raise RunFileError(
+                f"{path}:1: column {sorted(missing)} is missing; wanted are {list(COLUMNS)}"
+            )
+        twice = sorted(name for name in COLUMNS if names.count(name) > 1)
+        if twice:
+            raise RunFileError(f"{path}:1: column {twice} is there twice")
+        for row in reader:
+            where = f"{path}:{reader.line_num}"
+            if None in row:
+                raise RunFileError(
+                    f"{where}: more values than the {len(names)} columns; put a value that holds a "
+                    "comma into quotation marks"
+                )
+            yield reader.line_num, row
+    except csv.Error as error:
+        raise RunFileError(f"{path}:{reader.line_num}: no CSV: {error}") from None
 
 
 def _json_lines(path: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(text.splitlines(), 1):
+    # Not splitlines: text in JSON may hold line ends of Unicode.
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            # Unlike json.loads it takes no half of a surrogate pair, and never overflows.
+            row = from_json(line, allow_inf_nan=False)
         except ValueError as error:
             raise RunFileError(f"{path}:{number}: no JSON: {error}") from None
         if not isinstance(row, dict):
@@ -179,12 +207,13 @@ def _json_lines(path: Path, text: str) -> Iterator[tuple[int, Mapping[str, Any]]
 def _run_of_row(where: str, row: Mapping[str, Any], namespace: str) -> RecordedRun:
     for name in ("run_id", "tool"):
         if not isinstance(row.get(name), str) or not row[name]:
-            raise RunFileError(f"{where}: {name} is {row.get(name)!r}; text is wanted")
+            raise RunFileError(f"{where}: {name} is {row.get(name)!r:.80}; text is wanted")
     started_ns = _stamp_ns(where, "started", row.get("started"))
     ended_ns = _stamp_ns(where, "ended", row.get("ended"))
     if ended_ns < started_ns:
         raise RunFileError(f"{where}: ended {row['ended']} is before started {row['started']}")
-    arguments = row.get("arguments") or {}
+    arguments = row.get("arguments")
+    arguments = {} if arguments in (None, "") else arguments
     try:
         text = arguments if isinstance(arguments, str) else json.dumps(arguments)
         parsed = parse_arguments(text)
@@ -203,26 +232,34 @@ def _run_of_row(where: str, row: Mapping[str, Any], namespace: str) -> RecordedR
 
 
 def _stamp_ns(where: str, column: str, value: Any) -> int:
+    shown = f"{value!r:.80}"
     problem = RunFileError(
-        f"{where}: {column} is {value!r}; seconds, nanoseconds or ISO 8601 are wanted"
+        f"{where}: {column} is {shown}; seconds, nanoseconds or ISO 8601 are wanted, from 1970 to "
+        "2262"
     )
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         raise problem
-    if isinstance(value, str):
-        value = value.strip()
-        if value.isdigit():
-            value = int(value)
-        else:
-            try:
-                value = float(value)
-            except ValueError:
-                return _iso_ns(value, problem)
-    if isinstance(value, int) and value > 10**15:
-        return int(value)
-    seconds = float(value)
-    if not 0 <= seconds < 1e12:
+    stamp_ns = _number_ns(value)
+    if stamp_ns is None and isinstance(value, str):
+        stamp_ns = _iso_ns(value.strip(), problem)
+    if stamp_ns is None or not 0 <= stamp_ns <= LAST_NS:
         raise problem
-    return round(seconds * NANOSECONDS)
+    return stamp_ns
+
+
+def _number_ns(value: str | int | float) -> int | None:
+    """Seconds, or nanoseconds above 1e15, as nanoseconds; None where it is no such number."""
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    if not abs(number) < 1e20:
+        return None
+    if number > 1e15:
+        # A float would lose the last digits.
+        text = str(value).strip()
+        return int(text) if text.isascii() and text.isdigit() else None
+    return round(number * NANOSECONDS)
 
 
 def _iso_ns(text: str, problem: RunFileError) -> int:

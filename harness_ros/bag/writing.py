@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from typing import Any
 
 from rosbags.interfaces import Connection, Qos
 from rosbags.rosbag2 import (
@@ -20,13 +22,18 @@ from harness_ros.bag.definitions import definition, typestore
 from harness_ros.capture.definitions import DefinitionError, Definitions
 from harness_ros.contract import HarnessError
 
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
 
 class BagWriteError(HarnessError):
     """A bag that cannot be written."""
 
 
 class BagWriter:
-    """Writes one rosbag2 folder in MCAP, its chunks compressed with zstd.
+    """Writes one rosbag2 folder in MCAP, its chunks compressed with zstd and its checksums.
 
     Args:
         path: folder of the bag; must not exist.
@@ -43,6 +50,9 @@ class BagWriter:
             self._writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
             self._writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
             self._writer.open()
+            # The writer gives chunks no checksum: that of zstd shows where a bag was damaged.
+            storage: Any = self._writer.storage
+            storage.compressor = _with_checksum
         except Exception as error:
             raise BagWriteError(f"{path}: no bag can be written here: {error}") from error
         self._connections: dict[str, Connection] = {}
@@ -82,3 +92,7 @@ class BagWriter:
     def close(self) -> None:
         """Writes the index; a bag that is not closed has none."""
         self._writer.close()
+
+
+def _with_checksum(data: bytes) -> bytes:
+    return zstd.compress(data, options={zstd.CompressionParameter.checksum_flag: 1})

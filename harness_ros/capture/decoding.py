@@ -4,10 +4,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from harness_ros.capture import distances, fields, images
-from harness_ros.capture.definitions import DefinitionError, Definitions
+from harness_ros.capture.definitions import (
+    DefinitionError,
+    Definitions,
+    difference,
+    message_type_of,
+)
 from harness_ros.capture.sample import Sample, StampError, header_stamp
 from harness_ros.config import CameraConfig, DistanceConfig, SignalConfig, SourceConfig
 from harness_ros.contract import Calibration, HarnessError, Signal, View
@@ -16,6 +22,19 @@ CAMERA_INFO = "sensor_msgs/msg/CameraInfo"
 COMPRESSED_IMAGE = "sensor_msgs/msg/CompressedImage"
 LASER_SCAN = "sensor_msgs/msg/LaserScan"
 HEADER = "std_msgs/msg/Header"
+READ_BY_FIELDS = frozenset(
+    {
+        "action_msgs/msg/GoalStatusArray",
+        "harness_ros/msg/ToolRun",
+        "harness_ros/msg/Verdict",
+        "sensor_msgs/msg/Image",
+        "sensor_msgs/msg/Range",
+        CAMERA_INFO,
+        COMPRESSED_IMAGE,
+        LASER_SCAN,
+    }
+)
+"""Types whose fields the code here names; of all others eval.yaml names the field."""
 
 
 class DecodeError(HarnessError):
@@ -28,11 +47,19 @@ class Decoder:
     Args:
         definitions: where types are looked up; by default the standard ones of ROS 2 Jazzy and
             those of the packages in AMENT_PREFIX_PATH.
+        expected: definitions by type that the code here reads by, where those above came with the
+            messages: a type whose fields are others there is not read.
     """
 
-    def __init__(self, definitions: Definitions | None = None) -> None:
+    def __init__(
+        self,
+        definitions: Definitions | None = None,
+        expected: Mapping[str, Any] | None = None,
+    ) -> None:
         self.definitions = definitions or Definitions()
+        self._expected = expected or {}
         self._with_header: dict[str, bool] = {}
+        self._differing: dict[str, str] = {}
 
     def has_header(self, message_type: str) -> bool:
         """Whether messages of this type start with a std_msgs/Header.
@@ -65,14 +92,41 @@ class Decoder:
         """
         try:
             self.definitions.find(message_type)
+            differing = self._difference(message_type)
+            if differing:
+                raise DecodeError(f"{where}: {differing}")
             return self.definitions.typestore.deserialize_cdr(cdr, message_type)
         except DefinitionError as error:
             raise DecodeError(f"{where}: {error}") from None
+        except DecodeError:
+            raise
         except Exception as error:
             # The reader compiles code from definitions: on damaged bytes it raises what it likes.
             raise DecodeError(
                 f"{where}: {len(cdr)} bytes are no {message_type}: {error!r}"
             ) from error
+
+    def _difference(self, message_type: str) -> str:
+        """How the definition of a type that is read by its fields differs; empty where it fits."""
+        if message_type not in READ_BY_FIELDS:
+            return ""
+        if message_type not in self._differing:
+            self._differing[message_type] = self._compared(message_type)
+        return self._differing[message_type]
+
+    def _compared(self, message_type: str) -> str:
+        open_, seen = [message_type], set()
+        while open_:
+            name = open_.pop()
+            if name in seen or name not in self._expected:
+                continue
+            seen.add(name)
+            expected = self._expected[name][1]
+            said = difference(name, self.definitions.fields(name).items(), expected)
+            if said:
+                return f"the definition of {name} that came with it is not used: {said}"
+            open_ += [part for _, field in expected if (part := message_type_of(field))]
+        return ""
 
 
 def view(

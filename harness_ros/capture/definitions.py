@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,33 @@ class Definitions:
         """
         self.find(message_type)
         return dict(self.typestore.fielddefs[message_type][1])
+
+
+LATER_FIELDS = {"harness_ros/msg/Verdict": ("confidence", "usage", "error_card")}
+"""Fields that a type has not had from its beginning; recordings of before lack them."""
+
+
+def difference(
+    message_type: str,
+    found: Iterable[tuple[str, FieldDescription]],
+    expected: Iterable[tuple[str, FieldDescription]],
+) -> str:
+    """Where a definition lacks the fields of another in their order; empty where it has them.
+
+    Further fields are no difference: later versions of a type may have them.
+    """
+    have, wanted = dict(found), dict(expected)
+    for name in LATER_FIELDS.get(message_type, ()):
+        if name not in have:
+            wanted.pop(name, None)
+    for name, field in wanted.items():
+        if name not in have:
+            return f"it has no field '{name}'"
+        if have[name] != field:
+            return f"its field '{name}' is of another type"
+    if [name for name in have if name in wanted] != list(wanted):
+        return f"its fields are in another order than {', '.join(wanted)}"
+    return ""
 
 
 def is_array(field: FieldDescription) -> bool:

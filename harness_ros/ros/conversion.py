@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 from builtin_interfaces.msg import Time
@@ -23,6 +24,7 @@ from harness_ros.contract import (
     Run,
     Signal,
     Status,
+    Usage,
     Verdict,
     View,
 )
@@ -30,9 +32,12 @@ from harness_ros.messages import (
     MAX_CHARACTERS,
     NANOSECONDS,
     ConversionError,
+    confidence_from,
     parse_arguments,
+    run_from_malformed,
     run_from_message,
     to_ns,
+    usage_from_message,
     verdict_from_message,
 )
 
@@ -51,10 +56,12 @@ __all__ = [
     "parse_arguments",
     "request_from_message",
     "request_to_message",
+    "run_from_malformed",
     "run_from_message",
     "run_to_message",
     "to_ns",
     "to_time",
+    "usage_to_message",
     "verdict_from_message",
     "verdict_to_message",
     "view_from_message",
@@ -229,6 +236,10 @@ def request_to_message(request: EvaluationRequest) -> Any:
         post_condition=request.post_condition,
         criterion=request.criterion,
         observation=observation_to_message(request.observation),
+        outcome_regions=[
+            msg.OutcomeRegion(view=view, region=region)
+            for view, region in request.outcome_regions.items()
+        ],
     )
 
 
@@ -242,6 +253,10 @@ def request_from_message(message: Any) -> EvaluationRequest:
         post_condition=message.post_condition,
         criterion=message.criterion,
         observation=observation_from_message(message.observation),
+        outcome_regions={
+            item.view: tuple(float(edge) for edge in item.region)
+            for item in message.outcome_regions
+        },
     )
 
 
@@ -251,8 +266,10 @@ def judgement_to_response(judgement: Judgement, response: Any) -> Any:
     response.evidence = [encodable(line) for line in judgement.evidence]
     response.failure_reason = encodable(judgement.failure_reason)
     response.kind = judgement.kind.value
-    response.judge = judgement.judge
+    response.judge = encodable(judgement.judge)
     response.error = encodable(judgement.error)
+    response.confidence = _confidence(judgement.confidence)
+    response.usage = usage_to_message(judgement.usage)
     return response
 
 
@@ -270,6 +287,8 @@ def judgement_from_response(response: Any) -> Judgement:
             kind=Kind(response.kind),
             judge=response.judge,
             error=response.error,
+            confidence=confidence_from(response.confidence),
+            usage=usage_from_message(response.usage),
         )
     except ValueError as error:
         raise ConversionError(f"judge '{response.judge}' answered: {error}") from None
@@ -291,4 +310,21 @@ def verdict_to_message(verdict: Verdict, frame_id: str = "") -> msg.Verdict:
         judge=verdict.judge,
         criteria_hash=verdict.criteria_hash,
         observed_at=to_time(verdict.observed_at_ns),
+        confidence=_confidence(verdict.confidence),
+        usage=usage_to_message(verdict.usage),
+        error_card=encodable(verdict.error_card),
     )
+
+
+def usage_to_message(usage: Usage) -> msg.JudgeUsage:
+    """JudgeUsage.msg of a usage."""
+    return msg.JudgeUsage(
+        calls=usage.calls,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cost=usage.cost,
+    )
+
+
+def _confidence(value: float | None) -> float:
+    return math.nan if value is None else value

@@ -105,6 +105,11 @@ class Recorder:
             "judge": "deterministic",
             "criteria_hash": "ab" * 32,
             "observed_at": stamp(0),
+            "confidence": float("nan"),
+            "usage": make(
+                "harness_ros/msg/JudgeUsage", calls=0, input_tokens=0, output_tokens=0, cost=0.0
+            ),
+            "error_card": "",
             **changes,
         }
         self.write(topic, make(TYPES["verdict"], **fields), log_s)

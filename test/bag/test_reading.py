@@ -230,6 +230,33 @@ def test_messages_without_stamps_count_by_the_time_of_recording(recorder, config
     assert observation.views[0].stamped_on_receipt
 
 
+@pytest.mark.parametrize(("ahead_s", "first"), [(0.0, 21), (0.5, 16), (1.0, 11)])
+def test_frames_stamped_by_a_clock_ahead_are_evidence_before_the_end(
+    recorder, config, ahead_s, first
+):
+    made = recorder()
+    made.run("run-1", 10.0)
+    for step in range(32):
+        at_s = 10.05 + step / 10
+        if step == 20:
+            made.run("run-1", 10.0, 12.0)
+        made.frame(at_s + ahead_s, log_s=at_s, grey=step)
+        made.joints(at_s + 0.01, 0.05)
+    assert greys(read(made.close(), config())) == [first]
+
+
+def test_an_end_that_is_recorded_late_has_its_evidence_before_it(recorder, config):
+    made = recorder()
+    made.run("run-1", 10.0)
+    for step in range(32):
+        at_s = 10.05 + step / 10
+        if step == 29:
+            made.run("run-1", 10.0, 12.0, log_s=at_s)
+        made.frame(at_s, grey=step)
+        made.joints(at_s + 0.01, 0.05)
+    assert greys(read(made.close(), config())) == [21]
+
+
 def test_only_the_messages_of_the_run_are_read(recorder, config, monkeypatch):
     made = recorder()
     for number in range(5):
@@ -251,7 +278,8 @@ def test_only_the_messages_of_the_run_are_read(recorder, config, monkeypatch):
         "/harness/camera/image_raw",
         "/harness/gripper",
     }
-    assert seen[0].log_time_ns == 30 * SECOND
+    # Stamps are not ahead of the recording: what comes 0.25 s before the evidence cannot be any.
+    assert min(message.log_time_ns for message in seen) == 31_850_000_000
     # The first set is complete at 32.16 s, and there it ends.
     assert seen[-1].log_time_ns == 32_160_000_000
 

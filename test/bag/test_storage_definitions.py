@@ -52,6 +52,12 @@ def test_the_definition_of_the_bag_counts(tmp_path, encoding, text):
         assert storage.problems == []
 
 
+def test_an_empty_constant_as_rosbags_writes_it_is_read(tmp_path):
+    with Storage(a_bag(tmp_path, text=f"string KIND_NONE=\n{WIDTH}")) as storage:
+        assert fields(storage) == ["width"]
+        assert storage.problems == []
+
+
 @pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_standard_types_are_known_where_the_bag_defines_nothing(tmp_path, version):
     with Storage(bags.sqlite(tmp_path / "a.db3", some(4), version)) as storage:

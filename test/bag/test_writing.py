@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
 import os
+import random
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from harness_ros.bag import definitions
 from harness_ros.bag.definitions import DefinitionError, typestore
+from harness_ros.bag.storage import Storage
 from harness_ros.bag.writing import BagWriteError, BagWriter
 
 MESSAGES = (
@@ -266,6 +268,21 @@ def test_a_bag_is_closed_when_its_writer_fails(tmp_path):
         writer.write("/harness/runs", 1, cdr(a_run()))
         raise RuntimeError("the recorder was stopped")
     assert len(read(tmp_path / "bag")) == 1
+
+
+def test_a_changed_byte_of_what_was_recorded_is_told(tmp_path):
+    with BagWriter(tmp_path / "bag") as writer:
+        writer.add_topic("/noise", "std_msgs/msg/UInt8MultiArray")
+        # Bytes that cannot be compressed: zstd itself notices nothing in them.
+        writer.write("/noise", 1, b"\0\1\0\0" + random.Random(1).randbytes(2000))
+    (file,) = (tmp_path / "bag").glob("*.mcap")
+    content = file.read_bytes()
+    begin = content.index(b"\x28\xb5\x2f\xfd") + 400
+    for at in range(begin, begin + 1300, 97):
+        file.write_bytes(content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :])
+        with Storage(tmp_path / "bag") as storage:
+            assert list(storage.messages(["/noise"])) == []
+            assert any("is damaged" in problem for problem in storage.problems)
 
 
 # Definitions

@@ -4,17 +4,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
-from harness_ros.bag.definitions import typestore
+from harness_ros.bag.definitions import standard_types
 from harness_ros.bag.storage.records import BagReadError, Problems, Topic, said, type_name
-from harness_ros.capture.definitions import message_type_of
+from harness_ros.capture.definitions import difference, message_type_of
 
 Types = dict[str, Any]
 """Parsed definitions by `package/msg/Type`."""
@@ -22,6 +22,8 @@ Types = dict[str, Any]
 MOST_CHARACTERS = 1 << 20
 """Of a definition: all of sensor_msgs together have less."""
 IDL_SEPARATOR = "=" * 80 + "\n"
+EMPTY_CONSTANT = re.compile(r"^(w?string(?:<=\d+)? \w+)=[ \t]*$", re.MULTILINE)
+"""As rosbags writes a constant that is empty, and does not read it."""
 
 
 class MessageFolders:
@@ -85,6 +87,12 @@ class BagDefinitions:
             for name, found in self._of_bag(path, topic).items():
                 if name not in types:
                     types[name] = found
+                    known = standard_types().get(name)
+                    other = difference(name, found[1], known[1]) if known else ""
+                    if other:
+                        self._problems.say(
+                            path, f"its definition of {name} is not that of this version: {other}"
+                        )
                 elif found[1] != types[name][1]:
                     self._problems.say(
                         path, f"has another definition of {name} than before: the first counts"
@@ -125,7 +133,7 @@ class BagDefinitions:
             except Exception as error:
                 # The grammar raises what it likes.
                 self._problems.say(path, f"no message definition ({said(error)}): not used")
-        return _standard_types().get(name)
+        return standard_types().get(name)
 
     def _of_bag(self, path: Path, topic: Topic) -> Types:
         key = (topic.type, topic.definition)
@@ -156,7 +164,7 @@ def parsed(text: str, encoding: str, message_type: str) -> Types:
         raise ValueError(f"it has {len(text)} characters")
     types: Types = {}
     if encoding == "ros2msg":
-        types.update(get_types_from_msg(text, message_type))
+        types.update(get_types_from_msg(EMPTY_CONSTANT.sub(r'\1=""', text), message_type))
     elif encoding in ("ros2idl", "omgidl"):
         for part in text.split(IDL_SEPARATOR) if text.startswith(IDL_SEPARATOR) else [text]:
             idl = part.partition("\n")[2] if part.startswith("IDL: ") else part
@@ -170,8 +178,3 @@ def parsed(text: str, encoding: str, message_type: str) -> Types:
     if message_type not in types:
         raise ValueError(f"it defines {', '.join(types) or 'nothing'}")
     return types
-
-
-@cache
-def _standard_types() -> Types:
-    return dict(typestore().fielddefs)

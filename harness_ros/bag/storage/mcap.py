@@ -53,6 +53,7 @@ class McapFile:
     ) -> None:
         self.path, self.problems, self.contents = path, problems, contents
         self.name = str(plain or path)
+        self.read_through = False
         with McapBytes(plain or path, AHEAD) as data:
             index = self._index(data, progress)
         self.about = index.count
@@ -157,6 +158,7 @@ class McapFile:
         self, data: McapBytes, begin: int, summary: Summary | None, progress: Progress | None
     ) -> McapIndex:
         index = McapIndex()
+        self.read_through = True
         scan = Scan(data, index, self.path, self.problems, progress)
         scan.run(begin, data.size if summary is None else summary.data_end)
         index.count = scan.count

@@ -22,6 +22,10 @@ MESSAGE_HEAD = Struct("<HIQQ")
 """Channel, sequence number, time of recording, time of publication."""
 CHUNK_HEAD = Struct("<QQQII")
 """First and last time of recording, size, checksum, length of the name of the compression."""
+INDEX_HEAD = Struct("<QQQQI")
+"""First and last time of recording of a chunk, its offset and length, length of what follows."""
+INDEX_OFFSET = Struct("<HQ")
+"""Channel, offset of the index of its messages."""
 LONGEST_TEXT = 8 << 20
 """Bytes of a definition or a name; longer ones are taken for damaged."""
 
@@ -126,11 +130,10 @@ def channel(record: bytes | memoryview) -> Channel:
 def chunk_index(record: bytes | memoryview) -> tuple[Block, int]:
     """The block of a Chunk Index record, and the bytes of the message indexes behind it."""
     fields = Fields(record)
-    start_ns, end_ns, offset, length = (fields.number(8) for _ in range(4))
-    offsets = fields.raw(fields.number(4))
-    channels = frozenset(
-        int.from_bytes(offsets[at : at + 2], "little") for at in range(0, len(offsets), 10)
-    )
+    start_ns, end_ns, offset, length, size = INDEX_HEAD.unpack(fields.raw(INDEX_HEAD.size))
+    if size % INDEX_OFFSET.size:
+        raise DamageError(f"an index of channels of {size} bytes")
+    channels = frozenset(number for number, _ in INDEX_OFFSET.iter_unpack(fields.raw(size)))
     return Block(start_ns, end_ns, offset, length, channels or None, True), fields.number(8)
 
 

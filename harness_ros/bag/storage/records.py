@@ -71,6 +71,8 @@ class BagFile(Protocol):
     """Time of recording of the first message; None where there is none."""
     about: int | None
     """Messages in it, as far as that is known at once; None where it is not."""
+    read_through: bool
+    """Whether it was read from its begin to its end to be opened."""
 
     def sources(
         self, topics: Collection[str], start_ns: int | None, stop_ns: int | None

@@ -24,6 +24,8 @@ BEGIN_NS, END_NS = -(1 << 63), (1 << 63) - 1
 """Numbers that SQLite can hold."""
 STEPS_PER_LOOK = 100_000
 """Of SQLite, some ten for a message; a message has more than ten bytes."""
+INDEX = "timestamp_idx"
+"""Of the stamps, as rosbag2 calls it."""
 FINDING = (
     "SELECT timestamp, rowid, topic_id FROM messages WHERE topic_id IN ({}) "
     "AND timestamp >= ? AND timestamp < ? "
@@ -61,6 +63,7 @@ class SqliteFile:
             self._topics = self._topics_by_number()
             self.topics = list(dict.fromkeys(self._topics.values()))
             self.start_ns, self.about = self._extent()
+            self.read_through = self._is_damaged
         except SQLITE_ERRORS as error:
             self.close()
             raise BagReadError(f"{path}: cannot be read as a bag: {said(error)}") from error
@@ -125,9 +128,11 @@ class SqliteFile:
         """A message; None, and said, where it cannot be read."""
         try:
             found = self._database.execute(
-                "SELECT data FROM messages WHERE rowid = ?", [row.number]
+                "SELECT data, timestamp FROM messages WHERE rowid = ?", [row.number]
             )
             values = found.fetchone()
+            if values is not None and values[1] != row.log_time_ns:
+                raise sqlite3.DatabaseError("its index has other stamps than its messages")
         except SQLITE_ERRORS as error:
             self.problems.say(
                 self.path,
@@ -201,10 +206,12 @@ class SqliteFile:
     def _extent(self) -> tuple[int | None, int | None]:
         """Time of recording of the first message, and how many there are."""
         try:
-            (first_ns,) = self._database.execute("SELECT min(timestamp) FROM messages").fetchone()
             first, last = self._database.execute(
                 "SELECT (SELECT min(rowid) FROM messages), (SELECT max(rowid) FROM messages)"
             ).fetchone()
+            if first is not None:
+                self._check_index(last - first + 1)
+            (first_ns,) = self._database.execute("SELECT min(timestamp) FROM messages").fetchone()
         except SQLITE_ERRORS as error:
             self._damaged(error)
             rows = self._salvaged()
@@ -213,6 +220,23 @@ class SqliteFile:
             return None, 0
         # A recorder numbers its messages one after the other.
         return first_ns, last - first + 1
+
+    def _check_index(self, about: int) -> None:
+        """What an index lacks nobody would miss: raises where it has not all messages."""
+        is_there = self._database.execute(
+            "SELECT 1 FROM sqlite_master "
+            "WHERE type = 'index' AND name = ? AND tbl_name = 'messages'",
+            [INDEX],
+        ).fetchone()
+        if is_there is None:
+            return
+        counting = "SELECT count(*) FROM messages "
+        (indexed,) = self._database.execute(f"{counting} INDEXED BY {INDEX}").fetchone()
+        # Where messages were deleted the table has to be counted, which takes longer.
+        if indexed != about:
+            (count,) = self._database.execute(f"{counting} NOT INDEXED").fetchone()
+            if indexed != count:
+                raise sqlite3.DatabaseError(f"its index has {indexed} of {count} messages")
 
     def _damaged(self, error: Exception) -> None:
         self._is_damaged = True

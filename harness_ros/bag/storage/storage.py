@@ -59,6 +59,7 @@ class Storage:
         messages are read."""
         self._progress = progress
         self._contents = Contents()
+        self._decompressed = False
         self._stack = ExitStack()
         self._temporary: Path | None = None
         try:
@@ -82,6 +83,11 @@ class Storage:
                         file.path,
                         f"topic {topic.name} is {topic.type} here, {first} before: left out",
                     )
+
+    @property
+    def read_through(self) -> bool:
+        """Whether opening it takes as long as reading it: it has no index, or is compressed."""
+        return self._decompressed or any(file.read_through for file in self._files)
 
     def close(self) -> None:
         """Closes the files and removes what was decompressed."""
@@ -166,6 +172,7 @@ class Storage:
             if found.is_packed:
                 folder = self._folder()
                 plain = compression.file(path, folder, self._problems, self._progress)
+                self._decompressed = True
                 found = opening.format_of(plain)
             file: BagFile
             if found.is_mcap:

@@ -1,0 +1,65 @@
+# Copyright 2026 harness_ros contributors
+# SPDX-License-Identifier: Apache-2.0
+"""What a terminal shows while somebody waits for a bag."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+
+def console() -> Console:
+    """Progress and problems go to standard error; standard output has the results alone."""
+    return Console(file=sys.stderr, highlight=False)
+
+
+def bars(console: Console) -> Progress:
+    """Bars that go when they are done; none where the console is no terminal."""
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+
+
+class ReadingBar:
+    """How much of a bag is read through; nothing is shown of one that has an index.
+
+    A context manager that takes the bar away; what `Storage` wants for its `progress`.
+    """
+
+    def __init__(self, shown: Progress, name: str) -> None:
+        self._shown, self._name = shown, name
+        self._task: TaskID | None = None
+
+    def __call__(self, done_bytes: int, total_bytes: int) -> None:
+        """Takes up how far it is."""
+        if self._task is None:
+            self._task = self._shown.add_task(f"reading through {self._name}, MiB")
+        self._shown.update(self._task, completed=done_bytes >> 20, total=total_bytes >> 20)
+
+    def __enter__(self) -> ReadingBar:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._task is not None:
+            self._shown.remove_task(self._task)
