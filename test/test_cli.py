@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import harness_ros
-from harness_ros.cli import main
+from harness_ros.cli import COMMANDS, main
 from harness_ros.config import load
 
 ROOT = Path(__file__).parents[1]
@@ -31,11 +31,11 @@ def run(monkeypatch, capsys):
 def test_help_names_the_commands(run):
     code, out, err = run("--help")
     assert (code, err) == (0, "")
-    for word in ("check", "demo", "--version"):
+    for word in (*(command.__name__ for command in COMMANDS), "--version"):
         assert word in out
 
 
-@pytest.mark.parametrize("command", ["check", "demo"])
+@pytest.mark.parametrize("command", [command.__name__ for command in COMMANDS])
 def test_each_command_has_help(run, command):
     code, out, _ = run(command, "--help")
     assert code == 0
@@ -102,6 +102,40 @@ def test_check_of_a_mistake_is_one_line_for_it(run, tmp_path):
 
 
 # In a process of its own
+
+LOADED = """
+import sys
+from harness_ros.cli import main
+
+sys.argv = ["harness-ros", *{arguments!r}]
+main()
+print(*sys.modules, sep="\\n", file=sys.stderr)
+"""
+HEAVY = {
+    *("cv2", "jinja2", "lz4", "mujoco", "networkx", "numpy", "openai", "ray", "rclpy", "rosbags"),
+    *("scipy", "sqlite3", "yaml"),
+}
+"""Not pydantic: typer itself reads options with it."""
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], *([name.__name__, "--help"] for name in COMMANDS)]
+)
+def test_help_loads_nothing_but_the_command_line(arguments):
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED.format(arguments=arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        cwd="/",
+    )
+    assert done.stdout
+    loaded = done.stderr.split()
+    assert HEAVY & {name.split(".")[0] for name in loaded} == set()
+    own = {name for name in loaded if name.startswith("harness_ros.")}
+    assert "harness_ros.cli" in own
+    assert [name for name in own if not f"{name}.".startswith("harness_ros.cli.")] == []
+
 
 WITHOUT = """
 import sys

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from harness_ros.bag.reading import Bag, NoObservationError, RecordedRun
+from harness_ros.bag.reading import Bag, NoObservationError
+from harness_ros.bag.recorded_runs import RecordedRun
+from harness_ros.bag.waiting import ReadingBar, bars, console
 from harness_ros.config import EvaluationConfig
 from harness_ros.contract import HarnessError, Observation, Run, Verdict
 from harness_ros.ledger import Ledger
@@ -132,7 +134,9 @@ def opened(bag: Path | None, ledger: Path | None) -> Iterator[Recording]:
     if (bag is None) == (ledger is None):
         raise RecordingError("one of --bag and --ledger is wanted")
     if bag is not None:
-        with Bag(bag) as reader:
+        with bars(console()) as shown, ReadingBar(shown, str(bag)) as reading:
+            reader = Bag(bag, progress=reading)
+        with reader:
             yield BagRecording(reader)
     elif ledger is not None:
         if not ledger.is_file():

@@ -4,36 +4,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-from harness_ros.bag.run_sources import ActionTool
-from harness_ros.grading.command import GradeOptions, console, grade_bags
+from harness_ros.bag.waiting import console
+from harness_ros.capture.memory import keep_freed_memory
+from harness_ros.grading.command import grade_bags
 from harness_ros.grading.finish import finish
 from harness_ros.grading.labels import read_labels
-from harness_ros.grading.pool import default_workers
-from harness_ros.grading.rates import Rate
+from harness_ros.grading.options import GradeOptions
 from harness_ros.grading.summary import Summary
-from harness_ros.grading.work import Task
+from harness_ros.statistics import Rate
 
 
-def grade_command(
-    *,
-    bags: Sequence[Path],
-    config: Path,
-    out: Path,
-    labels: Path | None,
-    workers: int,
-    ray: str | None,
-    resume: bool,
-    junit: Path | None,
-    fail_under: float | None,
-    clips: bool,
-    runs: Path | None,
-    tools: Sequence[str],
-    namespace: str,
-    definitions: Sequence[Path],
-) -> int:
+def grade_command(options: GradeOptions) -> int:
     """Grades bags and prints the summary.
 
     Returns:
@@ -42,34 +26,19 @@ def grade_command(
     Raises:
         HarnessError: the configuration, the labels or the file of runs cannot be used.
     """
+    keep_freed_memory()
     # Before any work: a mistake in them should not be heard of after an hour.
-    known_labels = None if labels is None else read_labels(labels)
-    task = Task(
-        config=config,
-        views=out / "views",
-        namespace=namespace,
-        tools=tuple(ActionTool.parse(text) for text in tools),
-        runs=runs,
-        definitions=tuple(definitions),
-        clips=clips,
-    )
-    options = GradeOptions(
-        bags=tuple(str(bag) for bag in bags),
-        task=task,
-        out=out,
-        workers=workers or default_workers(),
-        ray_address=ray,
-        resume=resume,
-    )
+    labels = None if options.labels is None else read_labels(options.labels)
     grading = grade_bags(options, console())
+    bags = options.bags
     title = bags[0].name if len(bags) == 1 else f"{len(bags)} bags"
-    summary = finish(grading, out, title, known_labels, junit)
-    for line in lines(summary, out):
+    summary = finish(grading, options.out, title, labels, options.junit)
+    for line in lines(summary, options.out):
         print(line)
     if not grading.rows:
         return 2
     rate = summary.overall.success.rate
-    return int(fail_under is not None and (rate is None or rate < fail_under))
+    return int(options.fail_under is not None and (rate is None or rate < options.fail_under))
 
 
 def lines(summary: Summary, out: Path) -> Iterator[str]:
@@ -94,9 +63,29 @@ def lines(summary: Summary, out: Path) -> Iterator[str]:
             f"labels: false-success rate {_rate(confusion.false_success_rate)}, "
             f"false-failure rate {_rate(confusion.false_failure_rate)}"
         )
+    yield from _judges(summary)
     if summary.problems:
         yield f"{len(summary.problems)} problems with bags, see the report"
     yield str(out / "report.html")
+
+
+def _judges(summary: Summary) -> Iterator[str]:
+    for name, judge in summary.judges.items():
+        if judge.false_success_rate is not None:
+            yield (
+                f"judge {name}, card {judge.card}: false-success rate "
+                f"{_rate(judge.false_success_rate)}"
+            )
+        for tool, why in judge.stale.items():
+            yield f"judge {name}, {tool}: its error card is stale: {why}"
+        if judge.uncalibrated:
+            yield f"judge {name} is uncalibrated on {', '.join(judge.uncalibrated)}"
+        corrected = judge.corrected
+        if corrected is not None and corrected.rate is not None:
+            yield (
+                f"  success without its errors: {corrected.rate:.1%} "
+                f"({corrected.low:.1%} to {corrected.high:.1%})"
+            )
 
 
 def _rate(rate: Rate) -> str:

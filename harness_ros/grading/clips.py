@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import cv2
 from numpy.typing import NDArray
 
-from harness_ros.bag.reading import Bag, RecordedRun
+from harness_ros.bag.reading import Bag
+from harness_ros.bag.recorded_runs import RecordedRun
 from harness_ros.capture.images import ImageError, decode, to_rgb
 from harness_ros.capture.sample import NANOSECONDS
 from harness_ros.config import EvaluationConfig

@@ -4,34 +4,24 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress
 
-from harness_ros.bag.run_sources import RunFileError
+from harness_ros.bag.run_sources import RunFileError, runs_of_file
+from harness_ros.bag.waiting import ReadingBar, bars
 from harness_ros.config import EvaluationConfig, load
-from harness_ros.contract import HarnessError
-from harness_ros.grading.grade import GradingError
-from harness_ros.grading.pool import outcomes
+from harness_ros.contract import HarnessError, Kind
+from harness_ros.grading.grade import GradingError, judges_of
+from harness_ros.grading.judges import KnownJudge, known_judges
+from harness_ros.grading.options import GradeOptions
+from harness_ros.grading.pool import Pool, outcomes, pool_of
 from harness_ros.grading.results import Key, Results
 from harness_ros.grading.row import BagProblem, GradedRun
-from harness_ros.grading.work import Piece, Task, pieces, runs_of
-
-
-@dataclass(frozen=True)
-class GradeOptions:
-    """What `harness-ros grade` was asked."""
-
-    bags: tuple[str, ...]
-    task: Task
-    out: Path
-    workers: int = 1
-    ray_address: str | None = None
-    resume: bool = False
+from harness_ros.grading.work import OpenBag, Outcome, Piece, Task, pieces, runs_of
 
 
 @dataclass
@@ -42,41 +32,8 @@ class Grading:
     problems: list[BagProblem] = field(default_factory=list)
     ungraded: list[Key] = field(default_factory=list)
     """Runs that no row tells of, because a worker ended."""
-
-
-class _Plan:
-    """The runs of every bag, and which of them are to be graded."""
-
-    def __init__(self, options: GradeOptions, config: EvaluationConfig) -> None:
-        self._options = options
-        self._hash = config.criteria_hash
-        self.keys: list[Key] = []
-        self.pieces: list[Piece] = []
-        self.problems: list[BagProblem] = []
-
-    def read(self, known: Mapping[Key, GradedRun], progress: Progress) -> None:
-        """Finds the runs of all bags."""
-        task = progress.add_task("finding runs", total=len(self._options.bags))
-        for name in self._options.bags:
-            try:
-                runs, problems = runs_of(self._options.task, name)
-            except RunFileError:
-                raise  # it is the same file for every bag
-            except HarnessError as error:
-                self.problems.append(BagProblem(bag=name, problem=str(error), fatal=True))
-                progress.advance(task)
-                continue
-            self.problems += [BagProblem(bag=name, problem=problem) for problem in problems]
-            keys = [(name, item.run.run_id) for item in runs]
-            self.keys += keys
-            wanted = [key[1] for key in keys if not self.stands(known.get(key))]
-            self.pieces += pieces(name, wanted)
-            progress.advance(task)
-        progress.remove_task(task)
-
-    def stands(self, row: GradedRun | None) -> bool:
-        """Whether an earlier result was given by the same criteria."""
-        return row is not None and row.criteria_hash == self._hash
+    known: Mapping[str, KnownJudge] = field(default_factory=dict)
+    """Judges with an error card."""
 
 
 def grade_bags(options: GradeOptions, console: Console) -> Grading:
@@ -85,75 +42,123 @@ def grade_bags(options: GradeOptions, console: Console) -> Grading:
     Raises:
         ConfigError: the configuration cannot be used.
         GradingError: two bags are one, or Ray is not there.
+        HarnessError: a judge cannot be made.
         RunFileError: the file of runs cannot be used.
     """
-    config = load(options.task.config)
+    config, task = load(options.config), options.task()
     _check_bags(options.bags)
-    grading = Grading()
-    with _progress(console) as progress, Results(options.out, options.resume) as results:
-        plan = _Plan(options, config)
-        plan.read(results.known, progress)
-        grading.problems += plan.problems
-        for problem in plan.problems:
-            console.print(f"{problem.bag}: {problem.problem}", style="yellow", markup=False)
-        shown = progress.add_task("grading", total=len(plan.keys))
-        fresh = _Fresh(options, plan, grading, console)
-        for key in plan.keys:
-            kept = results.known.get(key)
-            row = kept if plan.stands(kept) else fresh.row(key)
-            if row is None:
-                grading.ungraded.append(key)
-            else:
-                grading.rows.append(row)
-                results.add(row)
-            progress.advance(shown)
-    return grading
+    if options.ray is None:
+        judges_of(config)  # what keeps one from being made is heard before any work
+    if task.runs is not None:
+        # Before any work: a mistake in it should not be heard of after an hour.
+        runs_of_file(task.runs, task.namespace)
+    with (
+        OpenBag(task.definitions) as open_bag,
+        bars(console) as shown,
+        pool_of(task, open_bag, options.workers, options.ray) as pool,
+        Results(options.out, options.resume) as results,
+    ):
+        grading = _Grader(task, config, results, console, shown)
+        for piece, outcome in outcomes(pool, grading.pieces(options.bags, open_bag, pool)):
+            grading.take(piece, outcome)
+    return grading.done(options.bags)
 
 
-class _Fresh:
-    """Rows as the workers give them, asked for in their order."""
+class _Grader:
+    """The work, bag by bag: the runs of a bag are looked for when those before are under way."""
 
     def __init__(
-        self, options: GradeOptions, plan: _Plan, grading: Grading, console: Console
+        self,
+        task: Task,
+        config: EvaluationConfig,
+        results: Results,
+        console: Console,
+        shown: Progress,
     ) -> None:
-        self._rows: dict[Key, GradedRun] = {}
-        self._done: set[Key] = set()
-        self._grading = grading
-        self._console = console
-        self._next = outcomes(options.task, plan.pieces, options.workers, options.ray_address)
+        self._task, self._config, self._results = task, config, results
+        self._console, self._shown = console, shown
+        self._bags = shown.add_task("bags", total=None)
+        self._runs = shown.add_task("runs", total=None)
+        self._found = 0
+        self._grading = Grading(known=known_judges(config))
 
-    def row(self, key: Key) -> GradedRun | None:
-        """The row of a run; None where its worker ended."""
-        while key not in self._done:
-            piece, outcome = next(self._next)
-            self._done |= {(piece.bag, run_id) for run_id in piece.run_ids}
-            self._rows |= {(row.bag, row.run_id): row for row in outcome.rows}
-            self._grading.problems += outcome.problems
-            for problem in outcome.problems:
-                self._console.print(
-                    f"{problem.bag}: {problem.problem}", style="yellow", markup=False
-                )
-        return self._rows.pop(key, None)
+    def pieces(self, bags: Sequence[Path], open_bag: OpenBag, pool: Pool) -> Iterator[Piece]:
+        """The pieces of all bags."""
+        self._shown.update(self._bags, total=len(bags))
+        for name in map(str, bags):
+            for piece in self._pieces_of(name, open_bag, pool):
+                self._found += len(piece.run_ids)
+                yield piece
+            self._shown.advance(self._bags)
+
+    def take(self, piece: Piece, outcome: Outcome) -> None:
+        """Takes up what came of a piece; pieces come in the order of `pieces`."""
+        for problem in outcome.problems:
+            self._tell(problem)
+        fresh = {row.run_id: row for row in outcome.rows}
+        for run_id in piece.run_ids:
+            key = (piece.bag, run_id)
+            row = fresh.get(run_id) or self._kept(key)
+            if row is None:
+                self._grading.ungraded.append(key)
+            else:
+                self._grading.rows.append(row)
+                self._results.add(row)
+        self._shown.update(self._runs, advance=len(piece.run_ids), total=self._found)
+
+    def done(self, bags: Sequence[Path]) -> Grading:
+        """All that was graded; its problems are in the order of the bags."""
+        place = {str(bag): number for number, bag in enumerate(bags)}
+        self._grading.problems.sort(key=lambda problem: place[problem.bag])
+        return self._grading
+
+    def _pieces_of(self, name: str, open_bag: OpenBag, pool: Pool) -> Iterator[Piece]:
+        try:
+            with ReadingBar(self._shown, name) as reading:
+                bag = open_bag.get(name, reading)
+            runs, problems = runs_of(self._task, bag)
+            read_through = bag.storage.read_through
+        except RunFileError:
+            raise  # it is the same file for every bag
+        except HarnessError as error:
+            self._tell(BagProblem(bag=name, problem=str(error), fatal=True))
+            return
+        finally:
+            if not pool.keeps_bag:
+                open_bag.close()
+        for problem in problems:
+            self._tell(BagProblem(bag=name, problem=problem))
+        yield from pieces(
+            name,
+            runs,
+            lambda item: self._kept((name, item.run.run_id)) is None,
+            whole=read_through and pool.wants_whole,
+            alone=read_through,
+        )
+
+    def _kept(self, key: Key) -> GradedRun | None:
+        """The earlier result of a run, where the same criteria gave it and its judge answered."""
+        row = self._results.known.get(key)
+        same = row is not None and row.criteria_hash == self._config.criteria_hash
+        if row is None or not same or row.kind is Kind.JUDGE_UNAVAILABLE:
+            return None
+        state = self._config.card_states.get(row.tool_name)
+        if not row.error_card or state is None:
+            return row
+        # The verdict stands; what is known of its judge may have changed.
+        return row.model_copy(update={"error_card": str(state)})
+
+    def _tell(self, problem: BagProblem) -> None:
+        """Says what is wrong, once."""
+        if problem not in self._grading.problems:
+            self._grading.problems.append(problem)
+            said = problem.problem
+            if not said.startswith(problem.bag):
+                said = f"{problem.bag}: {said}"
+            self._console.print(said, style="yellow", markup=False, soft_wrap=True)
 
 
-def _check_bags(bags: Sequence[str]) -> None:
-    twice = sorted({name for name in bags if bags.count(name) > 1})
+def _check_bags(bags: Sequence[Path]) -> None:
+    twice = sorted({str(bag) for bag in bags if bags.count(bag) > 1})
     if twice:
         raise GradingError(f"{', '.join(twice)}: given more than once")
-
-
-def _progress(console: Console) -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-
-
-def console() -> Console:
-    """Progress and problems go to standard error; standard output has the summary alone."""
-    return Console(file=sys.stderr, highlight=False)

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from harness_ros.contract import Kind, Record
 from harness_ros.grading.labels import Label
-from harness_ros.grading.rates import ErrorCard, Rate, rate_of
+from harness_ros.grading.rates import JudgeErrors
 from harness_ros.grading.row import GradedRun, RecordedVerdict
-from harness_ros.grading.statistics import cohen_kappa
+from harness_ros.statistics import Rate, cohen_kappa, rate_of
 
 
 class Said(Record):
@@ -79,9 +79,9 @@ class Confusion(Record):
     labelled_success: Rate
     """Label success, of all labelled runs, judged or not."""
 
-    def card(self, name: str) -> ErrorCard:
-        """The error card that these labels give; to correct the rates of other runs with."""
-        return ErrorCard(
+    def errors(self, name: str) -> JudgeErrors:
+        """The errors that these labels show; to correct the rates of other runs with."""
+        return JudgeErrors(
             name=name,
             false_success=(self.false_success_rate.count, self.false_success_rate.of),
             false_failure=(self.false_failure_rate.count, self.false_failure_rate.of),

@@ -30,12 +30,12 @@ def finish(
         ReportError: the report cannot be written.
     """
     problems = [*grading.problems, *_lost(grading)]
-    summary = summarize(grading.rows, problems, labels)
+    summary = summarize(grading.rows, problems, labels, known=grading.known)
     (out / "summary.json").write_text(summary.to_json(), encoding="utf-8")
     if junit is not None:
         junit.parent.mkdir(parents=True, exist_ok=True)
         write_junit(junit, grading.rows, problems)
-    folders = {row.run_id: view_folder(out / "views", row) for row in grading.rows}
+    folders = {row.run_id: view_folder(out, row) for row in grading.rows}
     write_report(
         out / "report.html",
         ReportData(
@@ -43,7 +43,7 @@ def finish(
             rows=grading.rows,
             problems=problems,
             summary=summary,
-            views=lambda run_id: _views(folders[run_id]),
+            views=lambda run_id: kept_views(folders[run_id]),
             annotated=lambda run_id: _annotated(folders[run_id]),
             labels=_words(labels or {}),
             clips=_clips(grading.rows, folders, out),
@@ -60,7 +60,8 @@ def _lost(grading: Grading) -> list[BagProblem]:
     ]
 
 
-def _views(folder: Path) -> Sequence[ReportView]:
+def kept_views(folder: Path) -> Sequence[ReportView]:
+    """The views of a run as `grade` has kept them below `view_folder`, without its checks."""
     return _pictures(folder, lambda number: number != CHECKS)
 
 

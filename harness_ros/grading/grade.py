@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from harness_ros import evaluation
-from harness_ros.bag.reading import Bag, NoObservationError, RecordedRun
+from harness_ros.bag.reading import Bag, NoObservationError
+from harness_ros.bag.recorded_runs import RecordedRun
 from harness_ros.bag.storage import BagReadError
 from harness_ros.config import ArgumentError, EvaluationConfig
 from harness_ros.contract import (
@@ -17,11 +18,13 @@ from harness_ros.contract import (
     Judgement,
     Kind,
     Observation,
+    Run,
     Status,
     Verdict,
 )
 from harness_ros.grading.row import GradedRun, RecordedVerdict
-from harness_ros.judges import DeterministicJudge, Judge
+from harness_ros.judges import Judge
+from harness_ros.judges.making import make_judges
 
 
 class GradingError(HarnessError):
@@ -36,9 +39,13 @@ class Graded(NamedTuple):
 
 
 def judges_of(config: EvaluationConfig) -> Mapping[str, Judge]:
-    """The judges of a configuration by their names."""
-    makers: dict[str, Callable[[], Judge]] = {"deterministic": DeterministicJudge}
-    return {name: makers[judge.type]() for name, judge in config.judges.items()}
+    """The judges that the tools of a configuration ask, by their names.
+
+    Raises:
+        HarnessError: one of them cannot be made; the text names its key and why.
+    """
+    asked = dict.fromkeys(tool.judge for tool in config.tools.values())
+    return make_judges(config.judges, config.cards, asked)
 
 
 def grade(
@@ -57,17 +64,10 @@ def grade(
     run = recorded.run
     observation: Observation | None = None
     try:
-        config.checked_arguments(run.tool_name, run.arguments)
-        if run.ended_at_ns is None:
-            raise _Unjudged(Kind.INTERRUPTED, "the bag ends before the run does")
-        if run.ended_at_ns < run.started_at_ns:
-            reason = f"it ended {run.started_at_ns - run.ended_at_ns} ns before it began"
-            raise _Unjudged(Kind.INVALID_RUN, reason)
-        observation, verdict = _judged(bag, recorded, config, judges)
-    except _Unjudged as error:
+        observation = observation_of(bag, recorded, config)
+        verdict = verdict_on(config, run, observation, judges[config.tools[run.tool_name].judge])
+    except UnjudgedError as error:
         verdict = evaluation.unjudged(config, run, error.kind, str(error), 0)
-    except ArgumentError as error:
-        verdict = evaluation.unjudged(config, run, Kind.INVALID_RUN, str(error), 0)
     except Exception as error:
         # As in the evaluator: what goes wrong with a run is its verdict, and no other run's.
         reason = f"the grading failed: {error!r}"
@@ -75,24 +75,47 @@ def grade(
     return Graded(_row(name, recorded, config, verdict, observation), observation)
 
 
-class _Unjudged(HarnessError):
+class UnjudgedError(HarnessError):
+    """A run that no judge is asked about; the text says why, and `kind` what its verdict is."""
+
     def __init__(self, kind: Kind, reason: str) -> None:
         super().__init__(reason)
         self.kind = kind
 
 
-def _judged(
-    bag: Bag, recorded: RecordedRun, config: EvaluationConfig, judges: Mapping[str, Judge]
-) -> tuple[Observation, Verdict]:
+def observation_of(bag: Bag, recorded: RecordedRun, config: EvaluationConfig) -> Observation:
+    """What the evaluator would have shown the judge of a run.
+
+    Raises:
+        UnjudgedError: there is nothing to show, or the run is none.
+    """
     run = recorded.run
+    if recorded.invalid:
+        raise UnjudgedError(Kind.INVALID_RUN, recorded.invalid)
     try:
-        observation = bag.observation(config, recorded)
+        config.checked_arguments(run.tool_name, run.arguments)
+    except ArgumentError as error:
+        raise UnjudgedError(Kind.INVALID_RUN, str(error)) from None
+    if run.ended_at_ns is None:
+        raise UnjudgedError(Kind.INTERRUPTED, "the bag ends before the run does")
+    if wrong := evaluation.invalid_times(run):
+        raise UnjudgedError(Kind.INVALID_RUN, wrong)
+    try:
+        return bag.observation(config, recorded)
     except (NoObservationError, BagReadError) as error:
-        raise _Unjudged(Kind.OBSERVATION_UNAVAILABLE, str(error)) from None
-    request = evaluation.request(config, run, observation)
-    judgement = _asked(judges[config.tools[run.tool_name].judge], request)
-    verdict = evaluation.verdict(config, run, observation, judgement, observation.captured_at_ns)
-    return observation, verdict
+        raise UnjudgedError(Kind.OBSERVATION_UNAVAILABLE, str(error)) from None
+
+
+def verdict_on(
+    config: EvaluationConfig, run: Run, observation: Observation, judge: Judge
+) -> Verdict:
+    """The verdict that a judge's answer to what was seen gives."""
+    try:
+        request = evaluation.request(config, run, observation)
+    except ArgumentError as error:
+        return evaluation.unjudged(config, run, Kind.INVALID_RUN, str(error), 0, observation)
+    judgement = _asked(judge, request)
+    return evaluation.verdict(config, run, observation, judgement, observation.captured_at_ns)
 
 
 def _asked(judge: Judge, request: EvaluationRequest) -> Judgement:
@@ -134,6 +157,9 @@ def _row(
         agrees_with_recorded=None
         if then is None
         else (then.status, then.kind) == (verdict.status, verdict.kind),
+        error_card=verdict.error_card,
+        confidence=verdict.confidence,
+        usage=verdict.usage,
     )
 
 

@@ -3,7 +3,9 @@
 """What people say of runs: the file of labels.
 
 CSV with a header, or JSON lines, with `run_id`, `label` and, if wanted, `task`; other columns are
-for people. Spreadsheets' semicolons, tabs and byte order marks are taken as they come.
+for people. Spreadsheets' semicolons, tabs and byte order marks are taken as they come. In JSON
+lines `"replaces": true` says that what stands above of the run holds no more; so
+`harness-ros label` can append when somebody changes their mind.
 """
 
 from __future__ import annotations
@@ -11,19 +13,26 @@ from __future__ import annotations
 import csv
 import difflib
 import io
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import from_json
+
 from harness_ros.contract import HarnessError, Record
 
+CANNOT_TELL = "unknown"
 _LABELS = {
     **{"success": True, "true": True, "1": True},
     **{"failure": False, "false": False, "0": False},
+    CANNOT_TELL: None,
 }
-ALLOWED = "success or failure (also 1 or 0, true or false); empty for a run without a label"
+ALLOWED = (
+    "success or failure (also 1 or 0, true or false), unknown where nobody could tell; empty for a "
+    "run without a label"
+)
 COLUMNS = ("run_id", "label", "task")
+REPLACES = "replaces"
 
 
 class LabelError(HarnessError):
@@ -35,9 +44,13 @@ class Label(Record):
 
     run_id: str
     success: bool | None
-    """Whether the post-condition held; None where nobody has said it yet."""
+    """Whether the post-condition held; None where nobody has said it yet, or nobody could."""
+    cannot_tell: bool = False
+    """Somebody looked and could not tell: neither a success nor a failure, and in no rate."""
     task: str = ""
     """Runs of one task are trials of the same thing; empty where the file does not say."""
+    post_condition: str = ""
+    """The sentence that it is about; empty where the file does not say."""
 
 
 def read_labels(path: Path | str) -> dict[str, Label]:
@@ -59,6 +72,9 @@ def read_labels(path: Path | str) -> dict[str, Label]:
     first: dict[str, int] = {}
     for number, fields in read(path, text):
         label = _label(f"{path}, line {number}", fields)
+        if fields.get(REPLACES) is True:
+            found.pop(label.run_id, None)
+            first.pop(label.run_id, None)
         before = found.get(label.run_id)
         if before is not None:
             label = _merged(f"{path}, line {number}", label, before, first[label.run_id])
@@ -70,23 +86,28 @@ def read_labels(path: Path | str) -> dict[str, Label]:
 def _label(where: str, fields: Mapping[str, Any]) -> Label:
     run_id, said, task = (fields.get(name) for name in COLUMNS)
     if not isinstance(run_id, str) or not run_id.strip():
-        raise LabelError(f"{where}: run_id is {run_id!r}; it must be the text of a run_id")
+        raise LabelError(f"{where}: run_id is {run_id!r:.80}; it must be the text of a run_id")
     if task is not None and not isinstance(task, str):
-        raise LabelError(f"{where}: task is {task!r}; it must be text")
+        raise LabelError(f"{where}: task is {task!r:.80}; it must be text")
+    sentence = fields.get("post_condition")
     # JSON has numbers and truth values beside words; 1.0 is neither.
     word = "" if said is None else str(said).strip().lower()
     if not isinstance(said, (str, int, type(None))) or (word and word not in _LABELS):
-        raise LabelError(f"{where}: label is {said!r}; allowed are {ALLOWED}")
+        raise LabelError(f"{where}: label is {said!r:.80}; allowed are {ALLOWED}")
     return Label(
-        run_id=run_id.strip(), success=_LABELS[word] if word else None, task=(task or "").strip()
+        run_id=run_id.strip(),
+        success=_LABELS[word] if word else None,
+        cannot_tell=word == CANNOT_TELL,
+        task=(task or "").strip(),
+        post_condition=sentence if isinstance(sentence, str) else "",
     )
 
 
 def _merged(where: str, label: Label, before: Label, line: int) -> Label:
-    if label.success is not None and before.success not in (None, label.success):
+    if _word(label) and _word(before) not in ("", _word(label)):
         raise LabelError(
-            f"{where}: run {label.run_id} is labelled {_word(label.success)}, but "
-            f"{_word(before.success)} above (it first stands in line {line}); keep one"
+            f"{where}: run {label.run_id} is labelled {_word(label)}, but "
+            f"{_word(before)} above (it first stands in line {line}); keep one"
         )
     if label.task and before.task not in ("", label.task):
         raise LabelError(
@@ -96,12 +117,17 @@ def _merged(where: str, label: Label, before: Label, line: int) -> Label:
     return Label(
         run_id=label.run_id,
         success=before.success if label.success is None else label.success,
+        cannot_tell=before.cannot_tell or label.cannot_tell,
         task=label.task or before.task,
+        post_condition=label.post_condition or before.post_condition,
     )
 
 
-def _word(success: bool | None) -> str:
-    return "success" if success else "failure"
+def _word(label: Label) -> str:
+    """What is said; empty where nothing is."""
+    if label.success is None:
+        return CANNOT_TELL if label.cannot_tell else ""
+    return "success" if label.success else "failure"
 
 
 def _check_columns(where: str, names: list[str]) -> None:
@@ -150,10 +176,15 @@ def _json_lines(path: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             continue
         where = f"{path}, line {number}"
         try:
-            fields = json.loads(line)
-        except (ValueError, RecursionError) as error:
+            # Unlike json.loads it takes no half of a surrogate pair, which no file can hold.
+            fields = from_json(line, allow_inf_nan=False)
+        except ValueError as error:
             raise LabelError(f"{where}: no JSON: {error}") from None
         if not isinstance(fields, dict):
             raise LabelError(f'{where}: {line.strip()[:60]}; a line is {{"run_id": …, "label": …}}')
         _check_columns(where, list(fields))
+        if not isinstance(fields.get(REPLACES, False), bool):
+            raise LabelError(
+                f"{where}: {REPLACES} is {fields[REPLACES]!r}; it must be true or false"
+            )
         yield number, fields

@@ -1,6 +1,6 @@
 # Copyright 2026 harness_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Pieces of work done by one process, by several on this machine, or by a Ray cluster.
+"""Who does the pieces of a grading: this process, several on this machine, or a Ray cluster.
 
 Outcomes come in the order of the pieces whoever does them, and no more pieces are under way than
 there are workers to keep busy.
@@ -8,41 +8,70 @@ there are workers to keep busy.
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from importlib.util import find_spec
-from typing import Any
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
+from typing import Protocol
 
-from harness_ros.grading.grade import GradingError
+from harness_ros.grading.cluster import Cluster
+from harness_ros.grading.processes import Processes
 from harness_ros.grading.row import BagProblem
-from harness_ros.grading.work import Outcome, Piece, Task, work
+from harness_ros.grading.work import OpenBag, Outcome, Piece, Task, Worker
 
 AHEAD = 3
 """Pieces under way for each worker: one that is done never waits for the next."""
 
 
-def outcomes(
-    task: Task, pieces: Iterable[Piece], workers: int = 1, ray_address: str | None = None
-) -> Iterator[tuple[Piece, Outcome]]:
-    """What comes of each piece, in their order.
+class Pool(Protocol):
+    """Workers."""
+
+    workers: int
+    keeps_bag: bool
+    """Whether pieces are done with the bag that this process has open."""
+    wants_whole: bool
+    """Whether a worker closes its bag after each piece, so that all runs of a bag that is read
+    through to be opened are better in one."""
+
+    def submit(self, piece: Piece) -> Future[Outcome]:
+        """Has a piece done. Those with `alone` of one bag are done by one worker."""
+
+
+class Here:
+    """The process that asks; it is done with a piece when that is submitted."""
+
+    workers = 1
+    keeps_bag = True
+    wants_whole = False
+
+    def __init__(self, task: Task, open_bag: OpenBag) -> None:
+        self._worker = Worker(task, open_bag)
+
+    def submit(self, piece: Piece) -> Future[Outcome]:
+        """Does the piece."""
+        future: Future[Outcome] = Future()
+        future.set_result(self._worker.work(piece))
+        return future
+
+
+def pool_of(
+    task: Task, open_bag: OpenBag, workers: int, ray_address: str | None
+) -> AbstractContextManager[Pool]:
+    """The workers that were asked for.
 
     Args:
-        workers: processes on this machine; 1 works in this one.
+        open_bag: of this process.
+        workers: processes on this machine, 0 for one a processor; 1 works in this one.
         ray_address: of a Ray cluster, or `auto`; `workers` is not looked at then.
 
     Raises:
         GradingError: Ray is not installed, or not there.
     """
     if ray_address is not None:
-        yield from _with_ray(task, pieces, ray_address)
-    elif workers == 1:
-        for piece in pieces:
-            yield piece, work(task, piece)
-    else:
-        yield from _with_processes(task, pieces, workers)
+        return Cluster(task, ray_address)
+    number = workers or default_workers()
+    return nullcontext(Here(task, open_bag)) if number == 1 else Processes(task, number)
 
 
 def default_workers() -> int:
@@ -50,73 +79,26 @@ def default_workers() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _with_processes(
-    task: Task, pieces: Iterable[Piece], workers: int
-) -> Iterator[tuple[Piece, Outcome]]:
-    # Spawned, not forked: OpenCV has threads, and a fork takes their locks along.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, initializer=_one_thread_each) as pool:
-
-        def submit(piece: Piece) -> Future[Outcome]:
-            return pool.submit(work, task, piece)
-
-        def result(future: Future[Outcome]) -> Outcome:
-            return future.result()
-
-        try:
-            yield from _in_order(pieces, workers * AHEAD, submit, result)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _one_thread_each() -> None:
-    """Workers share the processors: threads of OpenCV in each would only be in their way."""
-    import cv2
-
-    cv2.setNumThreads(1)
-
-
-def _with_ray(task: Task, pieces: Iterable[Piece], address: str) -> Iterator[tuple[Piece, Outcome]]:
-    if find_spec("ray") is None:
-        raise GradingError("--ray needs Ray: pip install 'harness_ros[ray]'")
-    import ray
-
-    try:
-        ray.init(address=address, log_to_driver=False)
-    except Exception as error:
-        raise GradingError(f"--ray {address}: no Ray cluster: {error}") from None
-    try:
-        remote = ray.remote(work)
-        shared = ray.put(task)
-        workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
-        yield from _in_order(
-            pieces, workers * AHEAD, lambda piece: remote.remote(shared, piece), ray.get
-        )
-    finally:
-        ray.shutdown()
-
-
-def _in_order(
-    pieces: Iterable[Piece],
-    under_way: int,
-    submit: Callable[[Piece], Any],
-    result: Callable[[Any], Outcome],
-) -> Iterator[tuple[Piece, Outcome]]:
-    waiting: deque[tuple[Piece, Any]] = deque()
+def outcomes(pool: Pool, pieces: Iterable[Piece]) -> Iterator[tuple[Piece, Outcome]]:
+    """What comes of each piece, in their order."""
+    # In this process nothing is gained by pieces ahead.
+    under_way = 1 if isinstance(pool, Here) else pool.workers * AHEAD
+    waiting: deque[tuple[Piece, Future[Outcome] | None]] = deque()
     for piece in pieces:
-        waiting.append((piece, submit(piece)))
+        waiting.append((piece, pool.submit(piece) if piece.wanted else None))
         if len(waiting) >= under_way:
-            yield _done(*waiting.popleft(), result)
+            yield _done(*waiting.popleft())
     while waiting:
-        yield _done(*waiting.popleft(), result)
+        yield _done(*waiting.popleft())
 
 
-def _done(piece: Piece, future: Any, result: Callable[[Any], Outcome]) -> tuple[Piece, Outcome]:
+def _done(piece: Piece, future: Future[Outcome] | None) -> tuple[Piece, Outcome]:
+    if future is None:
+        return piece, Outcome()
     try:
-        return piece, result(future)
+        return piece, future.result()
     except Exception as error:
         # A worker that was killed, for want of memory say: its runs are told, the others go on.
-        lost = ", ".join(piece.run_ids)
-        said = f"the worker that graded {lost} ended: {error!r}"
+        lost = ", ".join(item.run.run_id for item in piece.wanted)
+        said = f"the worker that graded {lost} ended: {error or repr(error)}"
         return piece, Outcome(problems=[BagProblem(bag=piece.bag, problem=said)])

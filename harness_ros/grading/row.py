@@ -8,7 +8,7 @@ import json
 
 from pydantic import Field
 
-from harness_ros.contract import Arguments, ExitCode, Kind, Record, Status, exit_code
+from harness_ros.contract import Arguments, ExitCode, Kind, Record, Status, Usage, exit_code
 
 
 class RecordedVerdict(Record):
@@ -58,7 +58,12 @@ class GradedRun(Record):
     agrees_with_recorded: bool | None = None
     """Whether status and kind are those recorded; None where nothing was recorded."""
     error_card: str = ""
-    """Name of the judge's error card, where it has one."""
+    """Id of the judge's error card, `uncalibrated`, or `stale: ` and why; empty where no judge was
+    asked."""
+    confidence: float | None = None
+    """How sure the judge is of its status, 0 to 1; None where it does not say."""
+    usage: Usage = Usage()
+    """What the judge's answer took; all 0 for judges of which nothing is counted."""
 
     @property
     def exit_code(self) -> ExitCode:

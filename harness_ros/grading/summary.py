@@ -12,26 +12,37 @@ from __future__ import annotations
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import fsum
 from statistics import fmean
 from typing import Any
 
-from harness_ros.contract import ExitCode, Kind, Record, Status
+from pydantic import Field
+
+from harness_ros.contract import ExitCode, Kind, Record, Status, Usage
 from harness_ros.grading.comparison import (
     LabelComparison,
     RecordedAgreement,
     compare_labels,
     compare_recorded,
 )
+from harness_ros.grading.judges import (
+    JudgeResults,
+    KnownJudge,
+    corrected_by_cards,
+    judge_results,
+)
 from harness_ros.grading.labels import Label
-from harness_ros.grading.rates import Corrected, ErrorCard, Rate, corrected_rate, rate_of
+from harness_ros.grading.rates import Corrected, JudgeErrors, corrected_rate
 from harness_ros.grading.row import BagProblem, GradedRun
-from harness_ros.grading.statistics import (
+from harness_ros.grading.trials import Trial, default_task, distinct, trials_of
+from harness_ros.statistics import (
     CONFIDENCE,
+    Rate,
     clustered_mean,
     pass_at_k,
     pass_hat_k,
+    rate_of,
 )
-from harness_ros.grading.trials import Trial, default_task, distinct, trials_of
 
 DECIMALS = 6
 """Of every number in summary.json: the last bits may differ between machines."""
@@ -81,6 +92,8 @@ class Results(Record):
     """None where no task has several judged trials."""
     corrected: Corrected | None
     """None without an error card."""
+    usage: Usage | None = None
+    """What the judges' answers took, all runs together; None where nothing is counted."""
 
 
 class Summary(Record):
@@ -93,7 +106,10 @@ class Summary(Record):
     recorded: RecordedAgreement
     labels: LabelComparison | None
     """None where no labels were given."""
-    card: ErrorCard | None
+    card: JudgeErrors | None
+    """As it was given by hand; those of judges are under `judges`."""
+    judges: dict[str, JudgeResults] = Field(default_factory=dict)
+    """Judges that were asked: their error cards, and where they have none that holds."""
     repeated_run_ids: tuple[str, ...]
     """Runs that are in several bags; each is counted once."""
     problems: tuple[BagProblem, ...]
@@ -110,7 +126,8 @@ def summarize(
     labels: Mapping[str, Label] | None = None,
     *,
     task_of: Callable[[GradedRun], str] | None = None,
-    card: ErrorCard | None = None,
+    card: JudgeErrors | None = None,
+    known: Mapping[str, KnownJudge] | None = None,
     confidence: float = CONFIDENCE,
 ) -> Summary:
     """What the runs say together; None where they say nothing.
@@ -123,6 +140,8 @@ def summarize(
             give any of its runs, else tool and arguments.
         card: errors of the judge, counted on other runs. Where runs name a card, it is applied to
             those that name this one; where none does, to all.
+        known: judges with an error card of their own, by name; where `card` is given, it alone
+            corrects.
         confidence: of every interval and bound.
 
     Raises:
@@ -138,7 +157,11 @@ def summarize(
             [run for run in runs if tool in (None, run.tool_name)],
             [trial for trial in trials if tool in (None, trial.last.tool_name)],
             task,
-            lambda judged: _corrected(judged, card, applies, confidence),
+            lambda judged: (
+                corrected_by_cards(judged, known.values(), confidence)
+                if known and card is None
+                else _corrected(judged, card, applies, confidence)
+            ),
             confidence,
         )
 
@@ -149,6 +172,9 @@ def summarize(
         recorded=compare_recorded(runs, confidence),
         labels=None if labels is None else compare_labels(runs, labels, confidence),
         card=card,
+        judges=judge_results(
+            runs, [trial for trial in trials if trial.judged], known or {}, confidence
+        ),
         repeated_run_ids=tuple(repeated),
         problems=tuple(sorted(problems, key=lambda item: (item.bag, item.problem, item.fatal))),
     )
@@ -182,7 +208,16 @@ def _results(
         standard_error_if_independent=mean and mean.standard_error_if_independent,
         repeated=_repeated([(len(found), sum(found)) for found in by_task.values()]),
         corrected=correct(judged),
+        usage=_usage(runs),
     )
+
+
+def _usage(runs: Sequence[GradedRun]) -> Usage | None:
+    """The sum, the same in whatever order the runs come."""
+    total = sum((run.usage for run in runs), Usage())
+    if total == Usage():
+        return None
+    return total.model_copy(update={"cost": fsum(run.usage.cost for run in runs)})
 
 
 def _repeated(tasks: Sequence[tuple[int, int]]) -> Repeated | None:
@@ -216,7 +251,7 @@ def _tasks(
     return task
 
 
-def _applies(runs: Sequence[GradedRun], card: ErrorCard | None) -> Callable[[Trial], bool]:
+def _applies(runs: Sequence[GradedRun], card: JudgeErrors | None) -> Callable[[Trial], bool]:
     # A card that is given by hand, for runs whose judge knows none.
     if not any(run.error_card for run in runs):
         return lambda _: True
@@ -225,7 +260,7 @@ def _applies(runs: Sequence[GradedRun], card: ErrorCard | None) -> Callable[[Tri
 
 def _corrected(
     judged: Sequence[Trial],
-    card: ErrorCard | None,
+    card: JudgeErrors | None,
     applies: Callable[[Trial], bool],
     confidence: float,
 ) -> Corrected | None:

@@ -7,13 +7,14 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from pathlib import Path
 
-from harness_ros.bag.reading import Bag, RecordedRun
+from harness_ros.bag.reading import Bag
+from harness_ros.bag.recorded_runs import RecordedRun
 from harness_ros.bag.run_sources import ActionTool, runs_of_actions, runs_of_file
+from harness_ros.bag.storage import Progress
 from harness_ros.capture.images import ImageError
 from harness_ros.config import EvaluationConfig, load
 from harness_ros.contract import HarnessError, Observation
@@ -21,11 +22,13 @@ from harness_ros.grading.clips import write_clips
 from harness_ros.grading.grade import Graded, grade, judges_of
 from harness_ros.grading.report import ReportView, picture_of, view_of
 from harness_ros.grading.row import BagProblem, GradedRun
-from harness_ros.judges import Criterion
+from harness_ros.judges import Criterion, Judge
 from harness_ros.judges.drawing import Heading, draw
 from harness_ros.judges.explanation import explain
 
 RUNS_A_PIECE = 8
+FIRST_RUNS = 2
+"""Runs in the first piece of a bag: what comes of a piece is seen once all of it is done."""
 CHECKS = 1000
 """Number of the picture that shows what the checks see; the others count the views from 0."""
 PICTURE_NAME = re.compile(r"(\d+)-(\d+)x(\d+)-(.+)\.jpg")
@@ -37,8 +40,8 @@ class Task:
     """What every piece of a grading has in common."""
 
     config: Path
-    views: Path
-    """Folder for the pictures of the report."""
+    out: Path
+    """Folder of the grading; the pictures of its report are below."""
     namespace: str = "/harness"
     """Of relative topics where runs do not come from ToolRun messages."""
     tools: tuple[ActionTool, ...] = ()
@@ -49,14 +52,20 @@ class Task:
     """Folders of message definitions."""
     clips: bool = False
     """Whether a video of each camera is made of each run."""
+    pictures: bool = True
+    """Whether anything is written for the report."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Some runs of one bag."""
+    """Some runs of one bag that follow each other."""
 
     bag: str
     run_ids: tuple[str, ...]
+    wanted: tuple[RecordedRun, ...]
+    """Those of them that are to be graded."""
+    alone: bool = False
+    """Whether one worker is to do all of its bag, because that is read through to be opened."""
 
 
 @dataclass
@@ -67,59 +76,130 @@ class Outcome:
     problems: list[BagProblem] = field(default_factory=list)
 
 
-def runs_of(task: Task, name: str) -> tuple[list[RecordedRun], list[str]]:
+def runs_of(task: Task, bag: Bag) -> tuple[list[RecordedRun], list[str]]:
     """The runs of a bag in the order in which they began, and what is wrong in it.
 
     Raises:
-        BagReadError: nothing of the bag can be read, or it has no runs.
+        BagReadError: the bag has no runs.
         RunFileError: the file of runs cannot be used.
     """
-    bag = _opened(task, name)
     if not bag.has_runs:
         if task.runs is not None:
             return runs_of_file(task.runs, task.namespace), bag.problems
         if task.tools:
-            return runs_of_actions(bag.storage, task.tools, task.namespace), bag.problems
+            runs, wrong = runs_of_actions(bag.storage, task.tools, task.namespace)
+            return runs, [*bag.problems, *wrong]
     runs = bag.runs()
     return runs, [*bag.problems, *bag.unreadable]
 
 
-def pieces(name: str, run_ids: Sequence[str]) -> list[Piece]:
-    """The runs of a bag, a few in each piece."""
-    return [
-        Piece(name, tuple(run_ids[start : start + RUNS_A_PIECE]))
-        for start in range(0, len(run_ids), RUNS_A_PIECE)
-    ]
+def pieces(
+    bag: str,
+    runs: Sequence[RecordedRun],
+    wanted: Callable[[RecordedRun], bool],
+    *,
+    whole: bool = False,
+    alone: bool = False,
+) -> Iterator[Piece]:
+    """The runs of a bag, a few in each piece.
+
+    Args:
+        wanted: whether a run is to be graded.
+        whole: all runs in one piece.
+        alone: see `Piece`.
+    """
+    starts = [0] if whole else [0, *range(FIRST_RUNS, len(runs), RUNS_A_PIECE)]
+    for start, end in zip(starts, [*starts[1:], len(runs)], strict=True):
+        part = runs[start:end]
+        if not part:
+            continue
+        ids = tuple(item.run.run_id for item in part)
+        yield Piece(bag, ids, tuple(filter(wanted, part)), alone)
 
 
-def work(task: Task, piece: Piece) -> Outcome:
-    """Grades the runs of a piece; what goes wrong is part of what comes of it."""
-    outcome = Outcome()
-    try:
-        config = _config(task.config)
-        bag = _opened(task, piece.bag)
-        known = {item.run.run_id: item for item in _runs(task, piece.bag)}
-    except HarnessError as error:
-        outcome.problems.append(BagProblem(bag=piece.bag, problem=str(error)))
-        return outcome
-    judges = judges_of(config)
-    for run_id in piece.run_ids:
-        graded = grade(bag, piece.bag, known[run_id], config, judges)
-        outcome.rows.append(graded.row)
+class OpenBag:
+    """The bag that is worked on. It stays open until the next one is, or until this is closed.
+
+    A bag without an index is read through each time that it is opened, and a compressed one
+    decompressed: of as many as are open, there is a copy on the disk.
+    """
+
+    def __init__(self, definitions: Sequence[Path] = ()) -> None:
+        self._definitions = definitions
+        self._name: str | None = None
+        self._bag: Bag | None = None
+
+    def get(self, name: str, progress: Progress | None = None) -> Bag:
+        """The bag of this name.
+
+        Raises:
+            BagReadError: it cannot be read.
+        """
+        if self._bag is None or self._name != name:
+            self.close()
+            self._bag, self._name = Bag(Path(name), self._definitions, progress), name
+        return self._bag
+
+    def close(self) -> None:
+        """Closes the bag that is open."""
+        if self._bag is not None:
+            self._bag.close()
+        self._bag = None
+
+    def __enter__(self) -> OpenBag:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Worker:
+    """Does one piece after the other.
+
+    Args:
+        open_bag: where bags are opened; whoever made it closes it.
+    """
+
+    def __init__(self, task: Task, open_bag: OpenBag) -> None:
+        self._task, self._open_bag = task, open_bag
+        self._config: EvaluationConfig | None = None
+        self._judges: Mapping[str, Judge] = {}
+
+    def work(self, piece: Piece) -> Outcome:
+        """Grades the runs of a piece; what goes wrong is part of what comes of it."""
+        outcome = Outcome()
         try:
-            _show(task, bag, config, known[run_id], graded)
-        except (HarnessError, OSError) as error:
-            # The verdict stands without its pictures.
-            said = f"run {run_id}: not all of its pictures and clips: {error}"
-            outcome.problems.append(BagProblem(bag=piece.bag, problem=said))
-    return outcome
+            if self._config is None:
+                config = load(self._task.config)
+                # Once: a judge may keep an account, and a client that is slow to make.
+                self._judges = judges_of(config)
+                self._config = config
+            config = self._config
+            bag = self._open_bag.get(piece.bag)
+        except HarnessError as error:
+            outcome.problems.append(BagProblem(bag=piece.bag, problem=str(error)))
+            return outcome
+        for recorded in piece.wanted:
+            graded = grade(bag, piece.bag, recorded, config, self._judges)
+            outcome.rows.append(graded.row)
+            try:
+                _show(self._task, bag, config, recorded, graded)
+            except (HarnessError, OSError) as error:
+                # The verdict stands without its pictures.
+                said = f"run {recorded.run.run_id}: not all of its pictures and clips: {error}"
+                outcome.problems.append(BagProblem(bag=piece.bag, problem=said))
+        # What is damaged is found when it is read.
+        outcome.problems += [BagProblem(bag=piece.bag, problem=text) for text in bag.problems]
+        return outcome
 
 
 def _show(
     task: Task, bag: Bag, config: EvaluationConfig, recorded: RecordedRun, graded: Graded
 ) -> None:
     """Writes the pictures and clips of a run, in place of those of an earlier grading."""
-    folder = view_folder(task.views, graded.row)
+    if not task.pictures:
+        return
+    folder = view_folder(task.out, graded.row)
     if folder.exists():
         shutil.rmtree(folder)
     if graded.observation is not None:
@@ -128,10 +208,10 @@ def _show(
         write_clips(bag, config, recorded, folder)
 
 
-def view_folder(folder: Path, row: GradedRun) -> Path:
+def view_folder(out: Path, row: GradedRun) -> Path:
     """Where the pictures of a run are; ids may hold anything, so it is a digest."""
     digest = hashlib.sha256(f"{row.bag}\n{row.run_id}".encode("utf-8", "surrogatepass"))
-    return folder / digest.hexdigest()[:24]
+    return out / "views" / digest.hexdigest()[:24]
 
 
 def _keep_pictures(
@@ -154,18 +234,3 @@ def _keep_pictures(
 def _keep(folder: Path, number: int, picture: ReportView) -> None:
     name = f"{number}-{picture.width}x{picture.height}-{picture.name}.jpg"
     (folder / name).write_bytes(picture.jpeg)
-
-
-@lru_cache(maxsize=4)
-def _config(path: Path) -> EvaluationConfig:
-    return load(path)
-
-
-@lru_cache(maxsize=2)
-def _opened(task: Task, name: str) -> Bag:
-    return Bag(Path(name), task.definitions)
-
-
-@lru_cache(maxsize=2)
-def _runs(task: Task, name: str) -> tuple[RecordedRun, ...]:
-    return tuple(runs_of(task, name)[0])

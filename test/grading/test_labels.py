@@ -74,6 +74,32 @@ def test_a_short_line_is_one_without_the_rest(labels_of) -> None:
     assert labels_of("run_id,label,task\na\n") == {"a": Label(run_id="a", success=None)}
 
 
+def test_who_could_not_tell_is_kept_and_says_neither(labels_of) -> None:
+    kept = {"a": Label(run_id="a", success=None, cannot_tell=True)}
+    assert labels_of("run_id,label\na,Unknown\na,\n") == kept
+    assert labels_of('{"run_id": "a", "label": "unknown"}\n') == kept
+
+
+def test_a_line_of_json_may_replace_those_above(labels_of) -> None:
+    lines = [
+        {"run_id": "a", "label": "success", "task": "t"},
+        {"run_id": "b", "label": "failure"},
+        {"run_id": "a", "label": "failure", "replaces": True},
+        {"run_id": "b", "label": None, "replaces": True},
+        {"run_id": "a", "label": "failure", "replaces": False},
+    ]
+    found = labels_of("\n".join(map(json.dumps, lines)))
+    assert found == {
+        "a": Label(run_id="a", success=False),
+        "b": Label(run_id="b", success=None),
+    }
+
+
+def test_in_csv_a_column_of_that_name_is_for_people(labels_of) -> None:
+    with pytest.raises(LabelError, match="keep one"):
+        labels_of("run_id,label,replaces\na,success,\na,failure,true\n")
+
+
 def test_a_run_may_stand_twice_where_both_say_the_same(labels_of) -> None:
     found = labels_of("run_id,label,task\na,,t1\na,success,\na,1,t1\n")
     assert found == {"a": Label(run_id="a", success=True, task="t1")}
@@ -99,6 +125,8 @@ def test_a_run_may_stand_twice_where_both_say_the_same(labels_of) -> None:
         ('{"run_id": "a", "label": ["success"]}', ["line 1", "['success']"]),
         ('{"run_id": 7, "label": 1}', ["line 1", "run_id is 7"]),
         ('{"run_id": "a", "label": 1, "task": 3}', ["line 1", "task is 3"]),
+        ('{"run_id": "a", "label": 1, "replaces": 1}', ["line 1", "replaces is 1"]),
+        ("run_id,label\na,unknown\na,0\n", ["line 3", "failure", "unknown above", "line 2"]),
         ('{"run_id": "a"}', ["line 1", "no 'label', but run_id"]),
         ('{"run_id": "a", "label": 1}\n[1]\n', ["line 2", "[1]"]),
         ('{"run_id": "a", "label": 1}\n{"run\n', ["line 2", "no JSON"]),

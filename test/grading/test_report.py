@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 from harness_ros.capture.images import encode_png
-from harness_ros.contract import Kind, Status, View
+from harness_ros.contract import Kind, Status, Usage, View
 from harness_ros.grading.labels import Label
 from harness_ros.grading.report import (
     ReportData,
@@ -36,7 +36,7 @@ from harness_ros.grading.report.figures import figures
 from harness_ros.grading.report.tables import tables
 from harness_ros.grading.report.timeline import timelines
 from harness_ros.grading.report.wording import Outcome, outcome, seconds, stamp, visible
-from harness_ros.grading.row import BagProblem
+from harness_ros.grading.row import BagProblem, parse_line
 from harness_ros.grading.summary import summarize
 
 sys.path.append(str(Path(__file__).parent))
@@ -550,3 +550,27 @@ def test_an_installed_package_has_the_page(tmp_path: Path) -> None:
     folder = "harness_ros/grading/report/page"
     packed = {path.name for path in (tmp_path / "build" / "lib" / folder).iterdir()}
     assert packed == {path.name for path in (ROOT / folder).iterdir()}
+
+
+# Confidence, and what an answer took
+
+
+def test_confidence_and_what_an_answer_took_are_shown_where_there_are_any(tmp_path: Path) -> None:
+    took = Usage(calls=2, input_tokens=12_345, output_tokens=50, cost=0.25)
+    rows = [graded("S", "r0", confidence=0.875, usage=took), graded("F", "r1")]
+    asked, plain = entries(ReportData("Evening", rows))
+    assert (asked["confidence"], plain["confidence"]) == ("0.88", None)
+    assert asked["usage"] == "2 requests, 12\u202f345 tokens in, 50 out, cost 0.25"
+    assert plain["usage"] is None
+    text = written(tmp_path, ReportData("Evening", rows))
+    assert "Answers of models" in text
+    assert "cost 0.25, 0.125 a run" in text
+    assert "Answers of models" not in written(tmp_path, ReportData("Evening", rows[1:]))
+
+
+def test_a_row_keeps_confidence_and_usage_and_reads_lines_without_them() -> None:
+    row = graded("S", "r0", confidence=0.5, usage=Usage(calls=1, cost=0.1))
+    assert parse_line(row.line()) == row
+    before = json.loads(row.line())
+    del before["confidence"], before["usage"]
+    assert parse_line(json.dumps(before)) == graded("S", "r0")

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness_ros.grading.statistics import (
+from harness_ros.statistics import (
     NotEstimableError,
     clustered_mean,
     cohen_kappa,
@@ -22,6 +22,7 @@ from harness_ros.grading.statistics import (
     pass_hat_k,
     rogan_gladen,
     trials_to_exclude,
+    upper_bound,
     wilson_interval,
     zero_events_upper_bound,
 )
@@ -444,3 +445,44 @@ def test_counts_of_labels_outside_their_sample_are_refused() -> None:
         rogan_gladen(5, 10, (11, 10), (0, 10))
     with pytest.raises(ValueError, match="at least one"):
         rogan_gladen(0, 0, (1, 10), (0, 10))
+
+
+# The bound of few events
+
+
+@pytest.mark.parametrize(
+    ("events", "trials", "bound"),
+    [
+        # Solved by hand where the sum has one or two terms: 11 p^10 - 10 p^11 and the like.
+        (1, 2, 0.9746794),
+        (1, 10, 0.3941633),
+        (9, 10, 0.9948838),
+    ],
+)
+def test_upper_bound_solves_the_equation_of_clopper_and_pearson(
+    events: int, trials: int, bound: float
+) -> None:
+    assert upper_bound(events, trials) == pytest.approx(bound, abs=2e-6)
+
+
+@given(COUNTS.filter(lambda pair: pair[0] < pair[1]), CONFIDENCES)
+def test_at_the_upper_bound_so_few_events_are_just_no_surprise(
+    counts: tuple[int, int], confidence: float
+) -> None:
+    events, trials = counts
+    bound = upper_bound(events, trials, confidence)
+    so_few = math.fsum(probability(count, trials, bound) for count in range(events + 1))
+    assert so_few == pytest.approx(1 - confidence, rel=1e-6, abs=1e-12)
+
+
+def test_upper_bound_of_no_event_is_the_rule_of_three() -> None:
+    for trials in (1, 59, 149, 299):
+        assert upper_bound(0, trials) == zero_events_upper_bound(trials)
+
+
+def test_upper_bound_of_nothing_but_events_is_1() -> None:
+    assert upper_bound(7, 7) == 1.0
+
+
+def test_upper_bound_of_thousands_of_trials_is_no_overflow() -> None:
+    assert 0.0105 < upper_bound(100, 10_000) < 0.0125

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from harness_ros.grading.rates import ErrorCard
-from harness_ros.grading.statistics import wilson_interval, zero_events_upper_bound
+from harness_ros.grading.rates import JudgeErrors
+from harness_ros.statistics import wilson_interval, zero_events_upper_bound
 
 sys.path.append(str(Path(__file__).parent))
 sys.path.append(str(Path(__file__).parents[1]))
@@ -99,7 +99,7 @@ def test_every_number_in_the_words_of_the_evening_is_in_its_tables(summary: dict
         for at, token in enumerate(items)
         if at > begin and token.type == "paragraph_open"
     ]
-    card = ErrorCard.model_validate(summary["card"])
+    card = JudgeErrors.model_validate(summary["card"])
     known = {value for _, value in values_of_the_evening()}
     known |= {str(count) for pair in (card.false_success, card.false_failure) for count in pair}
     said = re.findall(r"\d+(?:\.\d+)?", " ".join(words))

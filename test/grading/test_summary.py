@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -13,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from harness_ros.contract import Kind
+from harness_ros.contract import Kind, Usage
 from harness_ros.grading.labels import Label
-from harness_ros.grading.rates import ErrorCard, rate_of
+from harness_ros.grading.rates import JudgeErrors
 from harness_ros.grading.row import BagProblem
-from harness_ros.grading.statistics import rogan_gladen, wilson_interval
 from harness_ros.grading.summary import Repeated, Summary, summarize
+from harness_ros.statistics import rate_of, rogan_gladen, wilson_interval
 
 sys.path.append(str(Path(__file__).parent))
 
@@ -34,7 +35,7 @@ def labelled(said: str, prefix: str = "r") -> dict[str, Label]:
     }
 
 
-CARD = ErrorCard(name="lab", false_success=(4, 60), false_failure=(3, 80))
+CARD = JudgeErrors(name="lab", false_success=(4, 60), false_failure=(3, 80))
 
 
 # Success
@@ -270,7 +271,7 @@ def test_a_card_corrects_only_the_runs_that_name_it() -> None:
 
 
 def test_a_card_that_says_no_more_than_chance_is_not_estimable() -> None:
-    card = ErrorCard(name="guess", false_success=(5, 10), false_failure=(5, 10))
+    card = JudgeErrors(name="guess", false_success=(5, 10), false_failure=(5, 10))
     found = summarize(evening("SSF"), card=card).overall.corrected
     assert found is not None
     assert found.rate is None and found.low is None
@@ -284,14 +285,14 @@ def test_without_a_card_nothing_is_corrected() -> None:
 def test_labels_give_a_card() -> None:
     found = summarize(evening("SSSFFF"), labels=labelled("ssfsff")).labels
     assert found is not None
-    card = found.overall.card("today")
-    assert card == ErrorCard(name="today", false_success=(1, 3), false_failure=(1, 3))
+    card = found.overall.errors("today")
+    assert card == JudgeErrors(name="today", false_success=(1, 3), false_failure=(1, 3))
 
 
 @pytest.mark.parametrize("count", [(3, 2), (-1, 2)])
 def test_a_card_of_impossible_counts_is_refused(count: tuple[int, int]) -> None:
     with pytest.raises(ValidationError, match="false_success of card 'lab'"):
-        ErrorCard(name="lab", false_success=count, false_failure=(0, 1))
+        JudgeErrors(name="lab", false_success=count, false_failure=(0, 1))
 
 
 # The file
@@ -359,3 +360,29 @@ def test_the_order_of_rows_does_not_matter_and_every_run_is_counted(rows, chance
     shuffled = list(rows)
     chance.shuffle(shuffled)
     assert summarize(iter(shuffled), labels=labels, card=CARD).to_json() == found.to_json()
+
+
+# What the answers took
+
+
+def test_what_answers_took_is_summed_in_any_order_and_by_tool() -> None:
+    costs = [0.1, 0.2, 0.3, 1e9]
+    rows = [
+        graded(
+            "S",
+            f"r{number}",
+            tool_name="pick" if number else "push",
+            usage=Usage(calls=number, input_tokens=100, output_tokens=10, cost=cost),
+        )
+        for number, cost in enumerate(costs)
+    ]
+    found = summarize(rows)
+    assert found == summarize(rows[::-1])
+    assert found.overall.usage == Usage(
+        calls=6, input_tokens=400, output_tokens=40, cost=math.fsum(costs)
+    )
+    assert found.by_tool["push"].usage == rows[0].usage
+
+
+def test_where_nothing_is_counted_there_is_no_usage() -> None:
+    assert summarize(evening("SF")).overall.usage is None

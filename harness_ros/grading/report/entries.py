@@ -11,7 +11,14 @@ from urllib.parse import quote
 
 from harness_ros.contract import Kind, Status
 from harness_ros.grading.report.data import Label, ReportData, ReportError
-from harness_ros.grading.report.wording import Outcome, outcome, seconds, stamp, visible
+from harness_ros.grading.report.wording import (
+    Outcome,
+    outcome,
+    seconds,
+    stamp,
+    usage_words,
+    visible,
+)
 from harness_ros.grading.row import GradedRun
 from harness_ros.grading.trials import shown_call
 
@@ -93,6 +100,8 @@ def _verdict(row: GradedRun) -> Entry:
         "judge": visible(row.judge),
         "criteria": visible(row.criteria_hash[:12]),
         "errorCard": visible(row.error_card),
+        "confidence": None if row.confidence is None else f"{row.confidence:.2f}",
+        "usage": usage_words(row.usage) or None,
         "observed": visible(row.observation_summary),
     }
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from harness_ros.grading.labels import Label
-from harness_ros.grading.rates import Rate
 from harness_ros.grading.report.data import ReportData
 from harness_ros.grading.report.wording import Outcome, outcome, percent
 from harness_ros.grading.summary import Summary, summarize
+from harness_ros.statistics import Rate
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from harness_ros.grading.rates import Rate
 from harness_ros.grading.report.figures import interval
 from harness_ros.grading.report.wording import percent, visible
+from harness_ros.statistics import Rate
 
 ELSEWHERE = frozenset({"disagreements", "mistakes", "problems"})
 """Keys of lists that the page shows in other places."""

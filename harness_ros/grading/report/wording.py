@@ -7,7 +7,7 @@ from __future__ import annotations
 import unicodedata
 from enum import Enum
 
-from harness_ros.contract import ExitCode, Kind, Status, exit_code
+from harness_ros.contract import ExitCode, Kind, Status, Usage, exit_code
 
 SECOND_NS = 1_000_000_000
 _BIDI_CONTROLS = frozenset(
@@ -97,3 +97,17 @@ def stamp(stamp_ns: int) -> str:
     sign = "-" if stamp_ns < 0 else ""
     whole, rest = divmod(abs(stamp_ns), SECOND_NS)
     return f"{sign}{whole}.{rest:09} s"
+
+
+def tokens(usage: Usage) -> str:
+    """The tokens of requests to a model: `1 000 tokens in, 50 out`."""
+    return f"{grouped(usage.input_tokens)} tokens in, {grouped(usage.output_tokens)} out"
+
+
+def usage_words(usage: Usage) -> str:
+    """What an answer took: `2 requests, 1 000 tokens in, 50 out, cost 0.011`; empty for nothing."""
+    if usage == Usage():
+        return ""
+    requests = "1 request" if usage.calls == 1 else f"{grouped(usage.calls)} requests"
+    cost = f", cost {usage.cost:.3g}" if usage.cost else ""
+    return f"{requests}, {tokens(usage)}{cost}"

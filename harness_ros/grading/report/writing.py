@@ -13,7 +13,7 @@ import base64
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from harness_ros.grading.report.entries import entries
 from harness_ros.grading.report.figures import figures, interval, spread
 from harness_ros.grading.report.tables import tables
 from harness_ros.grading.report.timeline import timelines
-from harness_ros.grading.report.wording import grouped, percent, visible
+from harness_ros.grading.report.wording import grouped, percent, tokens, visible
 from harness_ros.grading.summary import Summary
 
 PAGE = Path(__file__).parent / "page"
@@ -48,6 +48,15 @@ def write_report(path: Path, data: ReportData) -> None:
     Raises:
         ReportError: the file cannot be written, or the data hold what a report cannot show.
     """
+    replaced(path, _page(data))
+
+
+def replaced(path: Path, parts: Iterable[str]) -> None:
+    """Writes a file part by part; one that is there is replaced once the new one is whole.
+
+    Raises:
+        ReportError: the file cannot be written.
+    """
     path = Path(path)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,7 +66,7 @@ def write_report(path: Path, data: ReportData) -> None:
     unfinished = Path(name)
     try:
         with open(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(_page(data))
+            file.writelines(parts)
         # mkstemp makes files for their owner alone.
         umask = os.umask(0)
         os.umask(umask)
@@ -71,31 +80,48 @@ def write_report(path: Path, data: ReportData) -> None:
 
 def _page(data: ReportData) -> Iterator[str]:
     style, script = _style(), _script()
-    environment = Environment(
-        loader=FileSystemLoader(PAGE), autoescape=True, trim_blocks=True, lstrip_blocks=True
+    return (
+        environment()
+        .get_template("report.html")
+        .generate(
+            title=visible(data.title),
+            subtitle=visible(data.subtitle),
+            policy=policy(style, script),
+            style=style,
+            script=script,
+            figures=figures(data),
+            problems=data.problems,
+            timelines=timelines(data.rows),
+            tables=list(tables(_plain(data.summary))),
+            plain_entries=entries(data),
+            entries=entries(data),
+            pictures_of_rows=_pictures(data),
+        )
     )
-    environment.filters |= {
+
+
+def environment(*folders: Path) -> Environment:
+    """Templates of the report, and of a page in its style.
+
+    Args:
+        folders: where its own templates are.
+    """
+    made = Environment(
+        loader=FileSystemLoader([*folders, PAGE]),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {
         "visible": visible,
         "percent": percent,
         "interval": interval,
         "grouped": grouped,
+        "tokens": tokens,
     }
-    environment.globals["spread"] = spread
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
-    return environment.get_template("report.html").generate(
-        title=visible(data.title),
-        subtitle=visible(data.subtitle),
-        policy=_policy(style, script),
-        style=style,
-        script=script,
-        figures=figures(data),
-        problems=data.problems,
-        timelines=timelines(data.rows),
-        tables=list(tables(_plain(data.summary))),
-        plain_entries=entries(data),
-        entries=entries(data),
-        pictures_of_rows=_pictures(data),
-    )
+    made.globals["spread"] = spread
+    made.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
+    return made
 
 
 def _pictures(data: ReportData) -> Iterator[dict[str, Any]]:
@@ -132,12 +158,12 @@ def _script() -> str:
     return "".join(['"use strict";\n(() => {\n', *parts, "})();\n"])
 
 
-def _policy(style: str, script: str) -> str:
-    """What the page may do: its own style and script, pictures that it holds, nothing else."""
+def policy(style: str, script: str = "") -> str:
+    """What a page may do: its own style and script, pictures that it holds, nothing else."""
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src 'sha256-{_digest(script)}'",
+            *([f"script-src 'sha256-{_digest(script)}'"] if script else []),
             f"style-src 'sha256-{_digest(style)}'",
             "img-src data:",
             "base-uri 'none'",

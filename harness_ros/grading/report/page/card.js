@@ -57,6 +57,7 @@ function said(verdict, title) {
 function notes(entry) {
   const told = [];
   if (entry.seenAfter) told.push(`seen ${entry.seenAfter} after the end`);
+  if (entry.confidence) told.push(`confidence ${entry.confidence}`);
   if (entry.agrees === true) told.push("the recorded verdict is the same");
   if (entry.recorded === null) told.push("no verdict recorded");
   if (entry.recorded && entry.recorded.otherCriteria) told.push("recorded with other criteria");
@@ -76,6 +77,7 @@ function more(entry) {
     ["run", entry.run], ["call", entry.callId], ["segment", String(entry.segment)],
     ["bag", entry.bag], ["began", entry.startStamp], ["ended", entry.endStamp],
     ["evidence of", entry.seenStamp], ["judge", entry.judge], ["error card", entry.errorCard],
+    ["answer took", entry.usage],
     ["criteria", entry.criteria],
     ["recorded criteria", entry.recorded && entry.recorded.otherCriteria
       ? entry.recorded.criteria : null],

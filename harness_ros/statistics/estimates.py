@@ -73,6 +73,31 @@ def zero_events_upper_bound(
     return -math.expm1(math.log(alpha) / trials)
 
 
+def upper_bound(events: int, trials: int, confidence: float = CONFIDENCE) -> float:
+    """The greatest rate of which so few events are no surprise, one-sided and exact.
+
+    The rate p with P(at most `events` of `trials` | p) = 1 - confidence: the upper end of Clopper &
+    Pearson 1934, Biometrika 26:404. With 0 events it is `zero_events_upper_bound`.
+
+    Raises:
+        ValueError: no trial, events outside [0, trials], or confidence outside (0, 1).
+    """
+    _check_count("events", events, trials)
+    if events == 0:
+        return zero_events_upper_bound(trials, confidence)
+    _check_confidence(confidence)
+    if events == trials:
+        return 1.0
+    low, high = events / trials, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        if _at_most(events, trials, middle) > 1 - confidence:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
 def trials_to_exclude(rate: float, confidence: float = CONFIDENCE) -> int:
     """The fewest trials whose `zero_events_upper_bound`, one-sided, is at most `rate`.
 
@@ -262,6 +287,23 @@ def rogan_gladen(
     centre += 2 * z * z * (centre * of_se - (1 - centre) * of_sp)
     return CorrectedRate(
         _clipped(unclipped), _clipped(centre - half), _clipped(centre + half), unclipped
+    )
+
+
+def _at_most(events: int, trials: int, rate: float) -> float:
+    """Probability of at most so many events, 0 < rate < 1."""
+    # By logarithms: the coefficients of some thousand trials are greater than any float.
+    of, no = math.log(rate), math.log1p(-rate)
+    log_n = math.lgamma(trials + 1)
+    return math.fsum(
+        math.exp(
+            log_n
+            - math.lgamma(count + 1)
+            - math.lgamma(trials - count + 1)
+            + count * of
+            + (trials - count) * no
+        )
+        for count in range(events + 1)
     )
 
 
