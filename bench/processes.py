@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import queue
@@ -17,12 +16,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from bench.lifetime import die_with_parent
 from bench.record import BenchError
 from harness_ros.ros.deployment import NAMESPACE, executable_path
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED_MEMORY = Path("/dev/shm")
-PR_SET_PDEATHSIG = 1
 END_S = 15.0
 
 
@@ -48,7 +47,7 @@ class Process:
                 stderr=output,
                 env=dict(environment),
                 cwd=ROOT,
-                preexec_fn=_die_with_parent,
+                preexec_fn=die_with_parent,
             )
         self.pid = self._child.pid
         self._lines: queue.Queue[str] = queue.Queue()
@@ -187,8 +186,3 @@ def remove_segments(names: Iterable[str]) -> list[str]:
                 (SHARED_MEMORY / file).unlink()
                 left.append(file)
     return left
-
-
-def _die_with_parent() -> None:
-    """Asks Linux for SIGTERM when the parent is gone, however it went (prctl(2))."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

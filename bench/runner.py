@@ -17,7 +17,7 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.table import Table
 
-from bench import armed, gateway, idle, latency, ledger, many_runs
+from bench import armed, asking, gateway, grading, idle, latency, ledger, many_runs, question, start
 from bench.machine import machine
 from bench.options import Effort, Options
 from bench.record import Measurement, failed
@@ -32,6 +32,10 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "gateway": gateway.measure,
     "many_runs": many_runs.measure,
     "ledger": ledger.measure,
+    "grading": grading.measure,
+    "start": start.measure,
+    "question": question.measure,
+    "asking": asking.measure,
 }
 
 OK_WORDS = {True: "[green]yes[/]", False: "[bold red]no[/]", None: ""}
@@ -166,6 +170,6 @@ def _parser() -> argparse.ArgumentParser:
         "--out",
         type=Path,
         default=Path("bench_out"),
-        help="folder for bench.jsonl, and on whose disk ledgers are written",
+        help="folder for bench.jsonl, and on whose disk ledgers and bags are written",
     )
     return parser

@@ -18,7 +18,7 @@ from rich.console import Console
 
 sys.path.append(str(Path(__file__).parents[1]))
 
-from bench import runner
+from bench import bags, runner
 from bench.options import Effort, Options
 from bench.record import (
     Baseline,
@@ -30,6 +30,9 @@ from bench.record import (
     spread,
 )
 from bench.stage import free_domain
+from harness_ros.bag.reading import Bag
+from harness_ros.config import load
+from harness_ros.grading.grade import grade, judges_of
 
 ROOT = Path(__file__).parents[1]
 FIGURES = {
@@ -50,6 +53,22 @@ FIGURES = {
     "gateway": {"gateway/extra", "gateway/action_that_does_nothing"},
     "many_runs": {"many_runs/memory_growth", "many_runs/ledger_query", "many_runs/rate"},
     "ledger": {"ledger/verdict", "ledger/observation"},
+    "grading": {
+        "grading/long_bag",
+        "grading/first_result",
+        "grading/memory",
+        "grading/memory_of_workers",
+        "grading/reading",
+        "grading/reading_long_bag",
+        "grading/two_workers",
+    },
+    "start": {"start/help"},
+    "asking": {"asking/evaluations"},
+    "question": {
+        "question/1280x720",
+        "question/1280x720/absolute",
+        "question/1280x720/with_key",
+    },
 }
 
 
@@ -175,6 +194,56 @@ def test_table_shows_every_figure_with_its_target() -> None:
     Console(file=shown, width=120).print(runner.table([measured(3.0, at_most=2.0)]))
     assert "some/figure" in shown.getvalue()
     assert "at most 2 ms" in shown.getvalue()
+
+
+# Recordings to grade, and what grades them
+
+
+def test_runs_are_spread_over_a_recording_and_each_can_be_judged(tmp_path: Path) -> None:
+    made = bags.write(tmp_path, bags.Recording("bag", 12.0, 3), bags.Messages(), print)
+    config = load(bags.configuration(tmp_path))
+    with Bag(made) as bag:
+        runs = bag.runs()
+        graded = [grade(bag, "bag", run, config, judges_of(config)).row for run in runs]
+    assert [round((row.ended_at_ns - bags.BEGIN_NS) / 1e9) for row in graded] == [3, 7, 11]
+    assert [row.status.name for row in graded] == ["SUCCESS", "SUCCESS", "FAILURE"]
+    assert all(row.judged for row in graded)
+
+
+def test_recording_that_does_not_fit_on_the_disk_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BenchError, match="MiB are free"):
+        bags.write(tmp_path, bags.Recording("bag", 1e9, 1), bags.Messages(), print)
+    assert list(tmp_path.iterdir()) == []
+
+
+def command_that(does: str, file: Path) -> dict:
+    """What bench.actors.command says of a Python that does something with `file`."""
+    program = f"from pathlib import Path\nfile = Path({str(file)!r})\n{does}"
+    command = [sys.executable, "-m", "bench.actors.command", str(file), sys.executable]
+    said = subprocess.run(
+        [*command, "-c", program], cwd=ROOT, capture_output=True, check=True, timeout=60
+    )
+    return json.loads(said.stdout)
+
+
+def test_memory_of_a_command_is_that_of_its_largest_process(tmp_path: Path) -> None:
+    child = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'bytearray(300 << 20)'])"
+    said = command_that(child, tmp_path / "results")
+    assert 300 << 20 < said["memory_bytes"] < 400 << 20
+    assert (said["code"], said["first_s"]) == (0, None)
+
+
+def test_first_line_of_a_command_is_seen_while_it_runs(tmp_path: Path) -> None:
+    does = (
+        "import time, sys; file.write_text('half a line'); begun = time.monotonic()\n"
+        "while time.monotonic() < begun + 0.3: pass\n"
+        "file.write_text('a line\\n'); begun = time.monotonic()\n"
+        "while time.monotonic() < begun + 0.3: pass\n"
+        "sys.exit(3)"
+    )
+    said = command_that(does, tmp_path / "results")
+    assert 0.3 < said["first_s"] < said["seconds"] - 0.2
+    assert said["code"] == 3
 
 
 # The benchmarks themselves, each as small as it can be

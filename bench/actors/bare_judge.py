@@ -14,7 +14,7 @@ from rclpy.node import Node
 
 from bench.actors.speech import say
 from harness_ros import srv
-from harness_ros.ros.memory import keep_freed_memory
+from harness_ros.capture.memory import keep_freed_memory
 from harness_ros.ros.spinning import run_node
 
 

@@ -26,11 +26,11 @@ from sensor_msgs.msg import Image
 from bench.actors.speech import hear, say
 from bench.world import CAMERAS, SLOP_S, topic
 from harness_ros.capture.matcher import ApproximateMatcher
+from harness_ros.capture.memory import keep_freed_memory
 from harness_ros.capture.sample import Sample
 from harness_ros.config import QosConfig
 from harness_ros.ros import qos
 from harness_ros.ros.conversion import to_ns
-from harness_ros.ros.memory import keep_freed_memory
 from harness_ros.ros.spinning import run_node
 
 try:
