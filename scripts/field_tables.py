@@ -125,13 +125,16 @@ class _Walk:
             if again:
                 text = f"{text} Keys as under `{again[0]}`."
             yield Row(key, self.words(value), _default(field, bool(inside)), text)
+            found = {}
             for step, part in inside:
                 if part in self._told:
                     continue
                 self._told[part] = key
                 variant = _variant(self._schemas[part]) if len(inside) > 1 else ""
-                for row in self.rows(self._models[part], self._schemas[part], f"{key}{step}."):
-                    yield row._replace(value=f"{row.value}{variant}")
+                found[variant] = list(
+                    self.rows(self._models[part], self._schemas[part], f"{key}{step}.")
+                )
+            yield from _of_variants(found)
 
     def words(self, value: Schema) -> str:
         """What may stand there."""
@@ -201,7 +204,47 @@ def _variant(schema: Schema) -> str:
         for name, value in schema["properties"].items()
         if "const" in value
     ]
-    return f" (with {' and '.join(fixed)})" if fixed else ""
+    return f"with {' and '.join(fixed)}" if fixed else ""
+
+
+def _of_variants(found: Mapping[str, list[Row]]) -> Iterator[Row]:
+    """The rows of models that may stand in each other's place, by what tells each from the others.
+
+    What all of them have is told once, before what each has alone.
+    """
+    if not found:
+        return
+    first = next(iter(found.values()))
+    keys = [{row.key for row in rows} for rows in found.values()]
+    shared = [row.key for row in first if all(row.key in of_one for of_one in keys)]
+    # What is inside of a section was told of with the first alone.
+    below = tuple(f"{key}{step}" for key in shared for step in (".", "[]."))
+    told = {row.key for row in first if row.key in shared or row.key.startswith(below)}
+    for row in first:
+        if row.key in told:
+            same = {name: _row_of(row.key, rows) for name, rows in found.items()}
+            yield _merged(row, {name: other for name, other in same.items() if other is not None})
+    for variant, rows_of_one in found.items():
+        for row in rows_of_one:
+            if row.key not in told:
+                yield row._replace(value=f"{row.value} ({variant})" if variant else row.value)
+
+
+def _row_of(key: str, rows_of_one: list[Row]) -> Row | None:
+    return next((row for row in rows_of_one if row.key == key), None)
+
+
+def _merged(row: Row, others: Mapping[str, Row]) -> Row:
+    """A row that all variants have, with the values and defaults that differ."""
+    values = list(dict.fromkeys(other.value for other in others.values()))
+    if len(values) > 1:
+        return row._replace(value=_or(values))
+    differing = [
+        f"{other.default} {variant}"
+        for variant, other in others.items()
+        if other.default != row.default
+    ]
+    return row._replace(default="; ".join([row.default, *differing]))
 
 
 def _bounds(value: Schema) -> Iterator[str]:

@@ -14,11 +14,11 @@ PACKAGE = ROOT / "harness_ros"
 
 LAYERS = [
     {"contract"},
-    {"placeholders", "messages"},
+    {"placeholders", "messages", "statistics"},
     {"config", "capture", "judges", "scene", "sidecar", "ledger"},
     {"evaluation"},
     {"bag"},
-    {"explaining", "grading"},
+    {"explaining", "grading", "calibration", "labelling"},
     {"ros", "sim"},
     {"cli"},
 ]
@@ -53,6 +53,7 @@ def is_ros(name):
 
 
 BELOW_ROS = [module for module in MODULES if level(module) < level("harness_ros.ros")]
+COMMAND_LINE = [module for module in MODULES if level(module) == level("harness_ros.cli")]
 
 
 class Imports(ast.NodeVisitor):
@@ -122,14 +123,15 @@ def test_no_module_imports_from_a_layer_above(module):
     assert above == []
 
 
-def test_the_command_line_imports_ros_and_sim_inside_functions_alone():
-    inside_only = [
+@pytest.mark.parametrize("module", COMMAND_LINE)
+def test_the_command_line_imports_nothing_else_outside_of_functions(module):
+    others = [
         name
-        for name in own_imports("harness_ros.cli", in_functions=False)
-        if level(name) >= level("harness_ros.ros")
+        for name in own_imports(module, in_functions=False)
+        if name != "harness_ros" and level(name) != level(module)
     ]
-    assert inside_only == []
-    assert [name for name, _ in imports("harness_ros.cli") if is_ros(name)] == []
+    assert others == []
+    assert [name for name, _ in imports(module) if is_ros(name)] == []
 
 
 def loaded_by(module):
@@ -204,7 +206,7 @@ for module in {modules!r}:
 
 
 def test_every_module_below_ros_and_sim_is_imported_where_ros_is_not_installed():
-    modules = [*BELOW_ROS, "harness_ros.cli"]
+    modules = [*BELOW_ROS, *COMMAND_LINE]
     code = WITHOUT_ROS.format(generated=GENERATED, ros=ROS, modules=modules)
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd="/"

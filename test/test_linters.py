@@ -130,6 +130,7 @@ KEYS = {
     "lz4": "python3-rosbags-pip",  # which needs it; there is no key of its own
     "mujoco": "python3-mujoco-pip",
     "numpy": "python3-numpy",
+    "openai": "python3-openai-pip",
     "pydantic": "python3-pydantic",
     "pydantic_core": "python3-pydantic",
     "rich": "python3-rich",

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from harness_ros import placeholders
 from harness_ros.config.evaluation import EvaluationConfig
+from harness_ros.config.judging import judge_problems
 from harness_ros.config.scene import Thing
 from harness_ros.config.sections import ToolConfig
 from harness_ros.config.sources import SourceConfig
@@ -41,12 +42,9 @@ def problems(config: EvaluationConfig) -> Iterator[str]:
         # Nothing that looks at these properties could be checked.
         yield from misshapen
         return
+    yield from judge_problems(config)
     for name, tool in config.tools.items():
         where = f"tools.{name}"
-        if tool.judge not in config.judges:
-            yield f"{where}.judge: '{tool.judge}' is not under `judges`: {sorted(config.judges)}"
-        elif config.judges[tool.judge].type == "deterministic" and tool.criterion is None:
-            yield f"{where}.criterion: missing, and judge '{tool.judge}' is deterministic"
         if not tool.cameras and not tool.signals and not tool.clearance:
             yield (
                 f"{where}: neither `cameras` nor `signals` nor `clearance`: nothing could be "
@@ -183,29 +181,59 @@ def _sample_values(
 def invalid(error: ValidationError) -> Iterator[str]:
     """Key, message and value of each thing that pydantic found wrong."""
     for item in error.errors(include_url=False):
-        message = item["msg"]
-        if item["type"] == "extra_forbidden" and error.title in _ROOTS:
-            message = f"unknown key, allowed are {_allowed_keys(error.title, item['loc'][:-1])}"
-        yield f"{dotted(item['loc'])}: {message} (value: {short(item['input'])})"
+        location, message, value = item["loc"], item["msg"], item["input"]
+        if error.title in _ROOTS:
+            location, sections = _written(_ROOTS[error.title], location)
+            if item["type"] == "extra_forbidden":
+                allowed = sorted(sections[-2].model_fields)
+                message = f"unknown key, allowed are {allowed}"
+        if item["type"] == "union_tag_invalid":
+            location = (*location, "type")
+            message = f"one of {item['ctx']['expected_tags']} is wanted"
+            value = value["type"]
+        yield f"{dotted(location)}: {message} (value: {short(value)})"
 
 
 _ROOTS = {model.__name__: model for model in (EvaluationConfig, Criterion)}
 """What is validated from its top, by the name that errors carry."""
 
 
-def _allowed_keys(root: str, location: tuple[int | str, ...]) -> list[str]:
-    """Keys of the section at a location of eval.yaml or of a criterion."""
-    section: Any = _ROOTS[root]
+def _written(root: Any, location: tuple[int | str, ...]) -> tuple[tuple[int | str, ...], list[Any]]:
+    """A location as it is written in eval.yaml or a criterion, and the section at each part of it.
+
+    pydantic also names which kind of section a `type` has chosen. The sections begin with the
+    root; None is what has no keys of its own.
+    """
+    written: list[int | str] = []
+    sections = [root]
     for part in location:
-        if Check in get_args(section):
-            # A node of a criterion; operators and their lists hold nodes again.
-            section = CHECKS[str(part)].parameters if part in CHECKS else section
+        kinds = _kinds(sections[-1])
+        if part in kinds:
+            sections[-1] = kinds[str(part)]
             continue
-        fields = getattr(section, "model_fields", {})
-        held = [held for held in get_args(section) if held is not Ellipsis]
-        section = fields[part].annotation if part in fields else held[-1]
-        if hasattr(section, "__metadata__"):
-            section = get_args(section)[0]
-        if type(None) in get_args(section):
-            section = get_args(section)[0]
-    return sorted(section.model_fields)
+        written.append(part)
+        sections.append(_part(sections[-1], part))
+    return tuple(written), sections
+
+
+def _kinds(section: Any) -> dict[str, Any]:
+    """Of a section that has several kinds: each by its `type`."""
+    kinds = [kind for kind in get_args(section) if "type" in getattr(kind, "model_fields", {})]
+    return {tag: kind for kind in kinds for tag in get_args(kind.model_fields["type"].annotation)}
+
+
+def _part(section: Any, part: int | str) -> Any:
+    """What is at a key or place of a section."""
+    if Check in get_args(section):
+        # A node of a criterion; operators and their lists hold nodes again.
+        return CHECKS[str(part)].parameters if part in CHECKS else section
+    fields = getattr(section, "model_fields", {})
+    held = [held for held in get_args(section) if held is not Ellipsis]
+    if part not in fields and not held:
+        return None
+    section = fields[part].annotation if part in fields else held[-1]
+    if hasattr(section, "__metadata__"):
+        section = get_args(section)[0]
+    if type(None) in get_args(section):
+        section = get_args(section)[0]
+    return section

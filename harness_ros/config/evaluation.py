@@ -24,6 +24,9 @@ from harness_ros.config.sections import (
 )
 from harness_ros.config.sources import CameraConfig, ClearanceConfig, SignalConfig
 from harness_ros.contract import Arguments
+from harness_ros.judges.basis import ToolBasis, basis_of
+from harness_ros.judges.card import CardState, ErrorCard, load_card, wanted_threshold
+from harness_ros.judges.identity import JudgeIdentity, identity
 from harness_ros.scene.effects import Effects
 
 
@@ -65,15 +68,58 @@ class EvaluationConfig(Section):
             tool.pop("effects")
             tool.pop("timeout_s")
             tool.pop("description")
-        for judge in deciding["judges"].values():
-            judge.pop("timeout_s")
-            judge.pop("parallel")
+        for name, judge in deciding["judges"].items():
+            for key in self.judges[name].operational:
+                judge.pop(key)
+            if (judge["abstain"] or {}).get("false_success") is not None and name in self.cards:
+                judge["abstain"]["threshold"] = self.threshold(name)
         distances = [item for item in deciding["clearance"].values() if item is not None]
         for source in (*deciding["cameras"].values(), *deciding["signals"].values(), *distances):
             source.pop("rate_hz")
             source.pop("qos")
         text = json.dumps(deciding, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
+
+    @cached_property
+    def cards(self) -> dict[str, ErrorCard]:
+        """The error cards that judges name, by the judges' names.
+
+        Raises:
+            CardError: a file is no card; `load` says so beforehand.
+        """
+        return {
+            name: load_card(judge.error_card)
+            for name, judge in self.judges.items()
+            if judge.error_card is not None
+        }
+
+    @cached_property
+    def card_states(self) -> dict[str, CardState]:
+        """What is known of the errors of each tool's judge on it, by the tools' names."""
+        return {name: self._card_state(name) for name in self.tools}
+
+    def threshold(self, judge: str) -> float | None:
+        """The confidence below which a judge abstains; None where it never does.
+
+        Raises:
+            CardError: it is to come from a card that does not give it; `load` says so beforehand.
+        """
+        return wanted_threshold(judge, self.judges[judge], self.cards.get(judge))
+
+    def basis(self, tool_name: str, who: JudgeIdentity) -> ToolBasis:
+        """What a judge is asked about a tool; an error card keeps it."""
+        tool = self.tools[tool_name]
+        return basis_of(
+            who, tool.post_condition, tool.cameras, tool.criterion, tool.outcome_regions
+        )
+
+    def _card_state(self, tool_name: str) -> CardState:
+        judge = self.tools[tool_name].judge
+        card = self.cards.get(judge)
+        if card is None:
+            return CardState()
+        who = identity(judge, self.judges)
+        return card.state(who, tool_name, self.basis(tool_name, who))
 
     @cached_property
     def things(self) -> dict[str, Thing]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from harness_ros.config.checking import invalid, problems
 from harness_ros.config.evaluation import EvaluationConfig
@@ -48,6 +48,23 @@ def _parsed(text: str) -> tuple[Any, list[str]]:
     return loader.get_single_data(), loader.twice
 
 
+def _with_paths(config: EvaluationConfig, folder: Path) -> EvaluationConfig:
+    """The configuration with the paths of its judges absolute; `folder` is that of eval.yaml."""
+    judges = {name: _absolute(judge, folder.absolute()) for name, judge in config.judges.items()}
+    return config.model_copy(update={"judges": judges})
+
+
+def _absolute(section: BaseModel, folder: Path) -> BaseModel:
+    found: dict[str, Path | BaseModel] = {}
+    for name in type(section).model_fields:
+        value = getattr(section, name)
+        if isinstance(value, Path):
+            found[name] = folder / value
+        elif isinstance(value, BaseModel):
+            found[name] = _absolute(value, folder)
+    return section.model_copy(update=found)
+
+
 def load(path: Path | str) -> EvaluationConfig:
     """Reads and checks eval.yaml, and the pictures that its criteria name by `file:`.
 
@@ -70,8 +87,10 @@ def load(path: Path | str) -> EvaluationConfig:
     except ValidationError as error:
         lines = [f"{path}: {problem}" for problem in invalid(error)]
         raise ConfigError("\n".join(lines)) from None
-    config, found = with_pictures(config, path.parent)
+    config, found = with_pictures(_with_paths(config, path.parent), path.parent)
     found = found or list(problems(config))
     if found:
         raise ConfigError("\n".join(f"{path}: {problem}" for problem in found))
+    # Now, so that nothing changes when a card's file does: only a new start reads another one.
+    _ = config.card_states
     return config

@@ -5,14 +5,17 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
 from harness_ros.config.base import Name, Section, Topic
 from harness_ros.config.sources import Direction
 from harness_ros.config.wording import short
-from harness_ros.contract import HarnessError
+from harness_ros.contract import HarnessError, Region
+from harness_ros.judges.model.settings import ModelSettings
+from harness_ros.judges.settings import DeterministicSettings, PanelSettings, PluginSettings
 from harness_ros.scene.effects import Effects
 
 DEFAULT_ARGUMENT_PATTERN = r"[A-Za-z0-9_\- ]{1,64}"
@@ -39,16 +42,21 @@ class CaptureConfig(Section):
     """Frames kept a camera while a tool runs."""
 
 
-class JudgeConfig(Section):
-    """Who judges, and how long the evaluator waits for the answer."""
+def _with_type(value: Any) -> Any:
+    """A judge without `type` is deterministic, or a plug-in where it says which."""
+    if not isinstance(value, Mapping) or "type" in value:
+        return value
+    return {"type": "plugin" if "judge" in value else "deterministic", **value}
 
-    type: Literal["deterministic"] = "deterministic"
-    """`deterministic` measures the criterion of a tool."""
-    timeout_s: float = Field(default=10.0, gt=0)
-    """Wall-clock seconds to wait for an answer."""
-    parallel: int = Field(default=8, ge=1, le=64)
-    """Questions that are with the judge at the same time; a service of ROS forgets what its queue
-    of 10 does not hold."""
+
+JudgeConfig = Annotated[
+    Annotated[
+        DeterministicSettings | ModelSettings | PanelSettings | PluginSettings,
+        Field(discriminator="type"),
+    ],
+    BeforeValidator(_with_type),
+]
+"""Who judges, and how long the evaluator waits for the answer."""
 
 
 class ArgumentConfig(Section):
@@ -117,6 +125,9 @@ class ToolConfig(Section):
     """Arguments of a call that placeholders may name, and the values that these may have."""
     criterion: dict[str, JsonValue] | None = None
     """The post-condition for deterministic judges (harness_ros.judges.criterion)."""
+    outcome_regions: dict[Name, Region] = Field(default_factory=dict)
+    """Part of a camera's view in which the outcome is to be seen: [left, top, right, bottom] as
+    shares of width and height. A model is shown it beside the whole view."""
     segments: int = Field(default=1, ge=1)
     """How many segments a call may take; `process` is only for tools with more than one."""
     effects: Effects = Effects()

@@ -16,6 +16,7 @@ from harness_ros.contract import (
     Observation,
     Status,
 )
+from harness_ros.judges.base import no_judgement
 from harness_ros.judges.checks import CHECKS, Finding, Observed
 from harness_ros.judges.criterion import Check, Criterion, Node
 
@@ -28,7 +29,7 @@ class DeterministicJudge:
     def judge(self, request: EvaluationRequest) -> Judgement:
         """The judgement; `error` is set when the criterion is missing or invalid."""
         if not request.criterion:
-            return self._no_judgement("the request has no criterion, and this judge needs one")
+            return no_judgement(self.name, "the request has no criterion, and this judge needs one")
         try:
             criterion = Criterion.model_validate_json(request.criterion)
         except ValidationError as error:
@@ -36,11 +37,8 @@ class DeterministicJudge:
                 f"{'.'.join(map(str, item['loc'])) or '(top)'}: {item['msg']}"
                 for item in error.errors(include_url=False)
             )
-            return self._no_judgement(f"the criterion is invalid: {problems}")
+            return no_judgement(self.name, f"the criterion is invalid: {problems}")
         return evaluate(criterion, request.observation).model_copy(update={"judge": self.name})
-
-    def _no_judgement(self, error: str) -> Judgement:
-        return Judgement(status=Status.FAILURE, failure_reason=error, judge=self.name, error=error)
 
 
 def evaluate(criterion: Criterion, observation: Observation) -> Judgement:
