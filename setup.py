@@ -16,7 +16,9 @@ setup(
     package_dir={"harness_ros.interfaces": "msg"},
     package_data={
         "harness_ros": ["py.typed"],
+        "harness_ros.calibration": ["page/*"],
         "harness_ros.grading.report": ["page/*"],
         "harness_ros.interfaces": ["*.msg"],
+        "harness_ros.labelling": ["page/*"],
     },
 )
