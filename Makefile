@@ -1,7 +1,7 @@
 # harness_ros from a fresh clone: `make demo`, `make test`. With a sourced ROS 2 the same targets use it.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-SEED ?= 0
+JUDGE ?= deterministic
 IN_ENV := source scripts/env.sh &&
 
 .PHONY: help setup demo test bench lint clean
@@ -12,8 +12,9 @@ help:  ## list the targets
 setup:  ## make the environment and build the interfaces (done by itself where needed)
 	@scripts/setup.sh
 
-demo: setup  ## physics, tools, cameras, evaluator: a live table of verdicts; SEED=n for other outcomes
-	@$(IN_ENV) exec harness-ros demo --seed $(SEED) --out demo_out
+demo: setup  ## physics, tools, cameras, evaluator: a live table of verdicts; SEED=n for other outcomes, JUDGE=model
+	@$(IN_ENV) exec harness-ros demo --judge $(JUDGE) $(if $(SEED),--seed $(SEED)) \
+		$(if $(CONFIG),--config $(CONFIG)) --out demo_out
 
 # The pytest plugins of a sourced ROS are made for an older pytest.
 test: setup  ## run all tests; ARGS are passed to pytest

@@ -5,7 +5,7 @@
 from launch.actions import DeclareLaunchArgument
 
 from harness_ros.ros.deployment import evaluation_nodes, share_folder, tabletop_nodes
-from harness_ros.ros.launching import common_arguments, describe, judge_executables
+from harness_ros.ros.launching import common_arguments, describe
 from launch import LaunchDescription
 
 DEMO_ARGUMENTS = [
@@ -35,7 +35,7 @@ def generate_launch_description() -> LaunchDescription:
     return describe(
         [*common_arguments(str(config), use_sim_time=True), *DEMO_ARGUMENTS],
         lambda value: [
-            *evaluation_nodes(value("config"), value("ledger"), judge_executables(value("judge"))),
+            *evaluation_nodes(value("config"), value("ledger"), value("judge")),
             *tabletop_nodes(
                 value("config"),
                 int(value("seed")),

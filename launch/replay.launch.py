@@ -5,7 +5,7 @@
 from launch.actions import DeclareLaunchArgument
 
 from harness_ros.ros.deployment import fresh_ledger, replay_nodes, share_folder
-from harness_ros.ros.launching import bag_player, common_arguments, describe, judge_executables
+from harness_ros.ros.launching import bag_player, common_arguments, describe
 from launch import LaunchDescription
 
 REPLAY_ARGUMENTS = [
@@ -35,8 +35,6 @@ def generate_launch_description() -> LaunchDescription:
             *common_arguments(str(config), use_sim_time=True, ledger=str(fresh_ledger())),
             *REPLAY_ARGUMENTS,
         ],
-        lambda value: replay_nodes(
-            value("config"), value("ledger"), judge_executables(value("judge"))
-        ),
+        lambda value: replay_nodes(value("config"), value("ledger"), value("judge")),
         bag_player,
     )

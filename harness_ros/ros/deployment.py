@@ -23,6 +23,10 @@ class NotInstalledError(HarnessError):
     """harness_ros is not built into a ROS 2 workspace that is sourced here."""
 
 
+class DeploymentError(HarnessError):
+    """Nodes that are wanted and cannot be; the text says what there is."""
+
+
 def share_folder() -> Path:
     """share/harness_ros of this installation: launch files and configurations.
 
@@ -61,25 +65,63 @@ class NodeSpec:
 
     executable: str
     parameters: Mapping[str, ParameterValue]
+    name: str = ""
+    """Where it is not the one that the executable gives its node."""
 
 
-def evaluation_nodes(config: str, ledger: str, judges: tuple[str, ...]) -> list[NodeSpec]:
+ALL_JUDGES = "all"
+"""Instead of names: each judge that a tool asks."""
+
+
+def judge_nodes(config: str, judges: str) -> list[NodeSpec]:
+    """A node for each judge.
+
+    Args:
+        config: path of eval.yaml.
+        judges: keys under `judges` there, separated by commas; `all`: each that a tool asks.
+
+    Raises:
+        ConfigError: the file cannot be used.
+        DeploymentError: a key is not in it.
+    """
+    from harness_ros.config import load
+
+    loaded = load(config)
+    if judges.strip() == ALL_JUDGES:
+        keys = [tool.judge for tool in loaded.tools.values()]
+    else:
+        keys = [name.strip() for name in judges.split(",") if name.strip()]
+    unknown = [key for key in keys if key not in loaded.judges]
+    if unknown:
+        raise DeploymentError(
+            f"judge '{unknown[0]}' is not under `judges` in {config}: {sorted(loaded.judges)}, "
+            f"or {ALL_JUDGES}"
+        )
+    return [
+        NodeSpec("judge_deterministic", {"judge": key}, f"_judge_{key}")
+        if loaded.judges[key].type == "deterministic"
+        else NodeSpec("judge_model", {"config": config, "judge": key}, f"_judge_{key}")
+        for key in dict.fromkeys(keys)
+    ]
+
+
+def evaluation_nodes(config: str, ledger: str, judges: str = ALL_JUDGES) -> list[NodeSpec]:
     """Everything but tools and cameras.
 
     Args:
         config: path of eval.yaml.
         ledger: path of the ledger file.
-        judges: executables of the judges to run, such as `judge_deterministic`.
+        judges: see `judge_nodes`.
     """
     return [
         NodeSpec("evaluator", {"config": config, "ledger": ledger}),
-        *(NodeSpec(judge, {}) for judge in judges),
+        *judge_nodes(config, judges),
         NodeSpec("scene_graph", {"config": config, "ledger": ledger}),
         NodeSpec("tool_gateway", {"config": config}),
     ]
 
 
-def replay_nodes(config: str, ledger: str, judges: tuple[str, ...]) -> list[NodeSpec]:
+def replay_nodes(config: str, ledger: str, judges: str = ALL_JUDGES) -> list[NodeSpec]:
     """What judges recorded runs while a bag is played: nothing that could call a tool."""
     nodes = evaluation_nodes(config, ledger, judges)
     return [node for node in nodes if node.executable != "tool_gateway"]

@@ -16,6 +16,7 @@ from harness_ros.judges import Judge
 from harness_ros.ros import conversion
 from harness_ros.ros.diagnostics import Diagnostics, Level, Report
 from harness_ros.ros.parameters import declare
+from harness_ros.ros.qos import REQUESTS
 
 
 class JudgeNode(Node):
@@ -32,7 +33,9 @@ class JudgeNode(Node):
         self._judged = 0
         self._could_not = 0
         self._slowest_s = 0.0
-        self._service = self.create_service(srv.Evaluate, f"_evaluate/{key}", self._on_evaluate)
+        self._service = self.create_service(
+            srv.Evaluate, f"_evaluate/{key}", self._on_evaluate, qos_profile=REQUESTS
+        )
         self.get_logger().info(f"judge '{key}' is ready")
 
     def _on_evaluate(self, request: Any, response: Any) -> Any:

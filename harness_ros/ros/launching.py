@@ -14,6 +14,7 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
 from harness_ros.ros.deployment import (
+    ALL_JUDGES,
     NAMESPACE,
     PROFILE_VARIABLE,
     NodeSpec,
@@ -62,8 +63,9 @@ def common_arguments(
         ),
         DeclareLaunchArgument(
             "judge",
-            default_value="deterministic",
-            description="Judges to run, separated by commas: the NAME of executables judge_NAME.",
+            default_value=ALL_JUDGES,
+            description="Judges to run: keys under `judges` in that file, separated by commas; "
+            "`all`: each that a tool asks.",
         ),
         DeclareLaunchArgument(
             "log_level",
@@ -123,11 +125,6 @@ def bag_player(value: Arguments) -> list[Action]:
     return [ExecuteProcess(cmd=[*command, *wait, *loop, "--remap", recorded], output="screen")]
 
 
-def judge_executables(names: str) -> tuple[str, ...]:
-    """Executables of the judges in a list separated by commas."""
-    return tuple(f"judge_{name.strip()}" for name in names.split(",") if name.strip())
-
-
 def _rviz(value: Arguments) -> Node | LogInfo:
     """RViz with the configuration of this package, its topics moved to the namespace in use."""
     try:
@@ -159,6 +156,7 @@ def _action(spec: NodeSpec, value: Arguments) -> Node:
     return Node(
         package="harness_ros",
         executable=spec.executable,
+        name=spec.name or None,
         namespace=value("namespace"),
         parameters=[parameters, {"use_sim_time": value("use_sim_time") == "true"}],
         arguments=["--ros-args", "--log-level", value("log_level")],

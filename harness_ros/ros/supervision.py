@@ -72,6 +72,7 @@ class Supervisor:
                 "--ros-args",
                 "-r",
                 f"__ns:={NAMESPACE}",
+                *(("-r", f"__node:={node.name}") if node.name else ()),
                 "-p",
                 f"use_sim_time:={str(self._use_sim_time).lower()}",
             ]
@@ -79,8 +80,9 @@ class Supervisor:
                 # As YAML, so that a text that looks like a number stays a text.
                 text = yaml.safe_dump(value, default_style='"' if isinstance(value, str) else None)
                 arguments += ["-p", f"{name}:={text.splitlines()[0]}"]
-            with (self._logs / f"{node.executable}.log").open("wb") as log:
-                self._processes[node.executable] = subprocess.Popen(
+            label = node.name.lstrip("_") or node.executable
+            with (self._logs / f"{label}.log").open("wb") as log:
+                self._processes[label] = subprocess.Popen(
                     arguments,
                     stdin=subprocess.DEVNULL,
                     stdout=log,

@@ -118,6 +118,28 @@ def test_many_runs_of_many_tools_at_once_get_one_verdict_each(
     }
 
 
+def test_end_that_tells_of_another_run_is_no_success(robot: EvidenceRobot) -> None:
+    run = robot.starts("look")
+    time.sleep(0.1)
+    run.started_at.sec -= 5
+    robot.ends(run)
+    verdict = robot.verdict(run)
+    assert (verdict.status, verdict.kind) == (msg.Verdict.FAILURE, "invalid_run")
+    assert "contradict each other: started_at_ns" in verdict.failure_reason
+
+
+def test_run_that_ended_before_it_began_is_no_success(robot: EvidenceRobot) -> None:
+    run = robot.starts("look")
+    robot.behind_ns = 2_000_000_000
+    try:
+        robot.ends(run)
+    finally:
+        robot.behind_ns = 0
+    verdict = robot.verdict(run)
+    assert (verdict.status, verdict.kind) == (msg.Verdict.FAILURE, "invalid_run")
+    assert "ns before it began" in verdict.failure_reason
+
+
 def test_verdict_that_cannot_be_written_is_kept_and_written_once_it_can(
     robot: EvidenceRobot, nodes: Nodes, diagnostics: DiagnosticsListener
 ) -> None:

@@ -28,6 +28,7 @@ from harness_ros.ros.threads import wait
 NAMES = {
     "evaluator": "_evaluator",
     "judge_deterministic": "_judge_deterministic",
+    "judge_model": "_judge_model",
     "scene_graph": "scene_graph",
     "tool_gateway": "tool_gateway",
     "recorder": "recorder",
@@ -36,6 +37,7 @@ NAMES = {
 PARAMETERS = {
     "evaluator": {"config", "ledger", "finish_grace_s"},
     "judge_deterministic": {"judge"},
+    "judge_model": {"config", "judge"},
     "scene_graph": {"config", "ledger"},
     "tool_gateway": {"config", "server_timeout_s", "cancel_timeout_s"},
     "recorder": {"config", "out"},
@@ -66,6 +68,7 @@ def start(
     """Nodes, once each of them is on the graph with what it makes last."""
     parameters = {
         "judge_deterministic": {},
+        "judge_model": {"config": CONFIG, "judge": "deterministic"},
         "evaluator": {"config": CONFIG, "ledger": folder / "ledger.sqlite"},
         "scene_graph": {"config": CONFIG, "ledger": folder / "ledger.sqlite"},
         "tool_gateway": {"config": CONFIG},
@@ -74,6 +77,7 @@ def start(
     made_last = {
         "evaluator": "get_verdict",
         "judge_deterministic": "_evaluate/deterministic",
+        "judge_model": "_evaluate/deterministic",
         "scene_graph": "scene/image",
         "tool_gateway": "run_tool/_action/get_result",
     }
@@ -143,7 +147,7 @@ def test_parameters_are_described_and_cannot_be_set(
 
 def test_evaluator_and_judges_are_hidden(nodes: dict[str, NodeProcess], onlooker: Node) -> None:
     # ROS hides what has a token that begins with an underscore from its listings.
-    for name in ("_evaluator", "_judge_deterministic"):
+    for name in ("_evaluator", "_judge_deterministic", "_judge_model"):
         assert name.startswith("_")
         services = dict(onlooker.get_service_names_and_types_by_node(name, NAMESPACE))
         shown = [item for item in services if not any(t.startswith("_") for t in item.split("/"))]

@@ -247,6 +247,7 @@ def test_request_has_no_place_for_anything_else() -> None:
         "post_condition",
         "criterion",
         "observation",
+        "outcome_regions",
     }
     assert set(msg.Observation.get_fields_and_field_types()) == {
         "run_id",

@@ -29,6 +29,7 @@ from harness_ros.capture.observing import Origins
 from harness_ros.capture.sample import NANOSECONDS, Sample
 from harness_ros.capture.session import CaptureSession
 from harness_ros.config import ArgumentError
+from harness_ros.config.calibrated import judge_states
 from harness_ros.contract import HarnessError, Kind, Observation, Run, Verdict
 from harness_ros.ledger import Ledger
 from harness_ros.ros import conversion
@@ -80,7 +81,8 @@ class Evaluator(Node):
         self._write_again_at = 0.0
         self._waiters = VerdictWaiters()
         self._tally = VerdictTally(self._ledger.counts())
-        self._judges = Judges(self, self._config.judges)
+        states = judge_states(self._config)
+        self._judges = Judges(self, self._config.judges, states)
         self._verdicts = self.create_publisher(msg.Verdict, "verdicts", EVENTS)
         self._tick = self.create_timer(
             TICK_S,
@@ -99,6 +101,8 @@ class Evaluator(Node):
             f"{len(self._config.tools)} tools, criteria {self._config.criteria_hash[:12]}, "
             f"matcher {self._matcher_factory.__name__}"
         )
+        for name, state in states.items():
+            self.get_logger().info(f"judge '{name}': {state.words}")
 
     def destroy_node(self) -> None:
         """Waits for Observations that are being written, then ends."""
@@ -129,15 +133,7 @@ class Evaluator(Node):
         self.get_logger().error(reason)
         if message.phase != msg.ToolRun.FINISHED:
             return
-        run = Run(
-            run_id=message.run_id or f"unnamed-{uuid.uuid4().hex}",
-            call_id=message.call_id,
-            segment=max(1, message.segment),
-            tool_name=message.tool_name,
-            arguments={},
-            started_at_ns=conversion.to_ns(message.started_at),
-            ended_at_ns=conversion.to_ns(message.ended_at),
-        )
+        run = conversion.run_from_malformed(message, f"unnamed-{uuid.uuid4().hex}")
         if self._verdict(run.run_id) is None:
             kind = Kind.INVALID_RUN if message.run_id else Kind.MISSING_RUN_ID
             self._ledger.record_run(run)
@@ -192,6 +188,10 @@ class Evaluator(Node):
         # The call is what was said when it started: a later message cannot change it.
         opened.run = begun.model_copy(update={"ended_at_ns": run.ended_at_ns})
         self._ledger.record_run(opened.run)
+        wrong = evaluation.other_run(begun, run) or evaluation.invalid_times(opened.run)
+        if wrong:
+            self._give(begun, Kind.INVALID_RUN, wrong)
+            return
         try:
             self._config.checked_arguments(begun.tool_name, begun.arguments)
         except ArgumentError as error:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -18,7 +18,9 @@ from rclpy.task import Future
 
 from harness_ros import srv
 from harness_ros.config import JudgeConfig
+from harness_ros.config.calibrated import JudgeState
 from harness_ros.ros.diagnostics import Level, Report
+from harness_ros.ros.qos import REQUESTS
 
 LATENCIES_KEPT = 100
 
@@ -49,13 +51,18 @@ class Question:
 class Judges:
     """The judges of a configuration, as clients of their hidden services."""
 
-    def __init__(self, node: Node, configs: dict[str, JudgeConfig]) -> None:
+    def __init__(
+        self, node: Node, configs: dict[str, JudgeConfig], states: Mapping[str, JudgeState]
+    ) -> None:
         group = ReentrantCallbackGroup()
         self._clients: dict[str, Client] = {
-            name: node.create_client(srv.Evaluate, f"_evaluate/{name}", callback_group=group)
+            name: node.create_client(
+                srv.Evaluate, f"_evaluate/{name}", qos_profile=REQUESTS, callback_group=group
+            )
             for name in configs
         }
         self.counts = {name: JudgeCount() for name in configs}
+        self._states = states
         self._parallel = {name: config.parallel for name, config in configs.items()}
 
     def service(self, judge: str) -> str:
@@ -116,10 +123,27 @@ class Judges:
                 "latency median (s)": float(median(latencies)) if latencies else "",
                 "latency worst (s)": max(latencies) if latencies else "",
             }
+            state = self._states.get(name)
+            if state is not None:
+                values |= {"error card": state.card, "errors": state.errors}
             if not there:
                 yield Report(f"judge {name}", Level.ERROR, "is not there", values)
             elif count.failed:
                 text = f"{count.failed} of {count.asked} questions failed"
                 yield Report(f"judge {name}", Level.WARN, text, values)
+            elif text := _unmeasured(count.answered, state):
+                yield Report(f"judge {name}", Level.WARN, text, values)
             else:
                 yield Report(f"judge {name}", Level.OK, f"{count.answered} answers", values)
+
+
+def _unmeasured(answers: int, state: JudgeState | None) -> str:
+    """That the errors of a judge are not known; empty where they are, or need not be.
+
+    What a criterion measures can be read and checked; what a model sees cannot.
+    """
+    if state is not None and state.stale:
+        return f"{answers} answers, and its error card is stale"
+    if state is not None and state.uncalibrated and not state.deterministic:
+        return f"{answers} answers, uncalibrated"
+    return ""

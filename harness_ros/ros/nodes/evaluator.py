@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The evaluator as a node."""
 
+from harness_ros.capture.memory import keep_freed_memory
 from harness_ros.ros.evaluator.node import Evaluator
-from harness_ros.ros.memory import keep_freed_memory
 from harness_ros.ros.spinning import events_executor, run_node
 
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The deterministic judge as a node."""
 
+from harness_ros.capture.memory import keep_freed_memory
 from harness_ros.judges import DeterministicJudge
 from harness_ros.ros.judge_node import JudgeNode
-from harness_ros.ros.memory import keep_freed_memory
 from harness_ros.ros.spinning import events_executor, run_node
 
 

@@ -17,10 +17,10 @@ from rclpy.qos import QoSProfile
 from harness_ros.bag.writing import BagWriter
 from harness_ros.capture import observing
 from harness_ros.capture.decoding import Decoder
+from harness_ros.capture.memory import keep_freed_memory
 from harness_ros.capture.sample import header_stamp
 from harness_ros.ros import qos
 from harness_ros.ros.diagnostics import Diagnostics, Level, Report
-from harness_ros.ros.memory import keep_freed_memory
 from harness_ros.ros.parameters import ParameterError, declare, declare_config
 from harness_ros.ros.qos import EVENTS
 from harness_ros.ros.sources import message_class

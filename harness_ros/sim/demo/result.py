@@ -10,27 +10,34 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from harness_ros.contract import HarnessError, Record, Status, Verdict
+from pydantic import Field
+
+from harness_ros.contract import ExitCode, HarnessError, Record, Status, Verdict
 
 
 class TruthError(HarnessError):
     """A run whose truth the tabletop did not write."""
 
 
-class CallRecord(Record):
-    """A call, what was said of it, and what really happened."""
+class PlayedCall(Record):
+    """A call, what its backend believed of it, and what really happened."""
 
     number: int
     """Counts from 1."""
     tool: str
     arguments: dict[str, str]
-    run_ids: tuple[str, ...]
+    run_ids: tuple[str, ...] = Field(min_length=1)
     backend_success: bool
-    verdict: Verdict
     true_success: bool
     """The post-condition holds in the physics when the call ended."""
     fault: str
     """What the simulation did to the call; empty for nothing."""
+
+
+class CallRecord(PlayedCall):
+    """A call, and what was said of it."""
+
+    verdict: Verdict
 
     @property
     def judged_success(self) -> bool:
@@ -39,8 +46,9 @@ class CallRecord(Record):
 
     @property
     def agree(self) -> bool:
-        """Whether the final verdict equals the truth."""
-        return self.judged_success == self.true_success
+        """Whether somebody judged the call, and as it is."""
+        judged = self.verdict.exit_code in (ExitCode.SUCCESS, ExitCode.FAILURE)
+        return judged and self.judged_success == self.true_success
 
 
 def truth_of(path: Path, run_ids: Sequence[str]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +15,6 @@ from rich.console import Console
 
 from harness_ros.capture.images import encode_png
 from harness_ros.config import load
-from harness_ros.contract import HarnessError
 from harness_ros.ledger import Ledger
 from harness_ros.ros.client import HarnessClient, SceneBrief
 from harness_ros.ros.deployment import (
@@ -28,40 +26,38 @@ from harness_ros.ros.deployment import (
     tabletop_nodes,
 )
 from harness_ros.ros.supervision import Supervisor
+from harness_ros.sim.demo.folder import DemoError, fresh_folder
 from harness_ros.sim.demo.overview import overview
 from harness_ros.sim.demo.result import CallRecord, summary, truth_of
 from harness_ros.sim.demo.table import Display
 from harness_ros.sim.script import CALLS, Call, Outcome, TaskScript
+from harness_ros.sim.tools import TOOLS
 
 READY_S = 30.0
 LEDGER, TRUTH = "ledger.sqlite", "truth.jsonl"
-MARKER = ".harness_ros_demo"
-"""Marks a folder that an earlier demo made and that the next one may replace."""
 
 
-class DemoError(HarnessError):
-    """The demo cannot run."""
-
-
-def run_demo(seed: int, out: Path, speed: float) -> int:
+def run_demo(seed: int, out: Path, speed: float, config: Path | None = None) -> int:
     """Runs the demo.
 
     Args:
         seed: chooses where the blocks lie and which calls fail.
         out: folder for summary.json, the Observation images, the bag, the ledger and the logs.
         speed: simulated seconds a second at most.
+        config: an eval.yaml with the tools of config/tabletop.yaml, which it is by default.
 
     Returns:
         0 when every verdict agrees with the physics, else 1.
 
     Raises:
-        HarnessError: a node could not start or died, or `out` holds something else.
+        HarnessError: a node could not start or died, `out` holds something else, or the
+            configuration cannot be used.
     """
     console = Console()
     begun = time.monotonic()
     with _environment():
-        out = _fresh_folder(out)
-        config = share_folder() / "config" / "tabletop.yaml"
+        config = _checked(config or share_folder() / "config" / "tabletop.yaml")
+        out = fresh_folder(out)
         console.print(
             f"[bold]harness_ros demo[/bold]  seed {seed}, {CALLS} calls, "
             f"ROS_DOMAIN_ID={os.environ['ROS_DOMAIN_ID']}, output in {out}"
@@ -76,22 +72,24 @@ def run_demo(seed: int, out: Path, speed: float) -> int:
     return _report(calls, scene, out, time.monotonic() - begun, seed, console)
 
 
+def _checked(config: Path) -> Path:
+    """The absolute path of a configuration that knows all tools of the tabletop."""
+    known = load(config).tools
+    missing = [name for name in TOOLS if name not in known]
+    if missing:
+        raise DemoError(
+            f"{config}: tools: {', '.join(missing)} missing; the demo calls {', '.join(TOOLS)}: "
+            "begin with a copy of config/tabletop.yaml"
+        )
+    return config.absolute()
+
+
 def _nodes(config: Path, seed: int, out: Path, speed: float) -> list[NodeSpec]:
     ledger, truth, bag = (str(out / name) for name in (LEDGER, TRUTH, "bag"))
     return [
-        *evaluation_nodes(str(config), ledger, ("judge_deterministic",)),
+        *evaluation_nodes(str(config), ledger),
         *tabletop_nodes(str(config), seed, speed, truth, bag),
     ]
-
-
-def _fresh_folder(out: Path) -> Path:
-    if out.exists():
-        if any(out.iterdir()) and not (out / MARKER).exists():
-            raise DemoError(f"{out} holds files that are not of a demo: name another --out")
-        shutil.rmtree(out)
-    out.mkdir(parents=True)
-    (out / MARKER).touch()
-    return out.resolve()
 
 
 @contextmanager
