@@ -25,10 +25,11 @@ from harness_ros.bag.storage import Storage
 from harness_ros.bag.writing import BagWriteError, BagWriter
 
 MESSAGES = (
-    *("ObjectPose", "Observation", "Relation", "SceneUpdate"),
+    *("JudgeUsage", "ObjectPose", "Observation", "OutcomeRegion", "Relation", "SceneUpdate"),
     *("Signal", "ToolRun", "Verdict", "View"),
 )
 TOOL_RUN, VERDICT = "harness_ros/msg/ToolRun", "harness_ros/msg/Verdict"
+USAGE = "harness_ros/msg/JudgeUsage"
 IMAGE = "sensor_msgs/msg/Image"
 STORE = typestore()
 
@@ -75,6 +76,9 @@ def a_verdict():
         judge="eye",
         criteria_hash="ab" * 32,
         observed_at=time(8),
+        confidence=0.75,
+        usage=make(USAGE, calls=1, input_tokens=1000, output_tokens=50, cost=0.25),
+        error_card="uncalibrated",
     )
 
 

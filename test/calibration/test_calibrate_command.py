@@ -283,7 +283,8 @@ def test_a_grading_that_goes_on_tells_of_the_card_there_is_now(
 def test_check_says_what_is_known_of_each_judge(world, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["harness-ros", "check", str(world / "eval.yaml")])
     assert main() == 0
-    assert "judge deterministic: uncalibrated: nobody has measured" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "judge deterministic (deterministic): uncalibrated: nobody has measured" in said
 
 
 def test_the_command_is_one_that_people_can_start(world, tmp_path):

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 import resource
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,10 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "labels.jsonl"
 
 
+def said_of(run_id: str, **label: bool | None) -> Label:
+    return Label(run_id=run_id, post_condition=KNOWN[run_id].post_condition, **label)
+
+
 def opened(path: Path, by: str | None = "Ann", known: dict[str, RunToLabel] = KNOWN) -> LabelFile:
     return LabelFile(path, by, "login", known)
 
@@ -32,9 +37,9 @@ def test_each_label_is_read_by_grade_before_the_file_is_closed(path: Path) -> No
             labels.say(run_id, label)  # type: ignore[arg-type]
             assert run_id in read_labels(path)
         assert read_labels(path) == {
-            "a": Label(run_id="a", success=True),
-            "b": Label(run_id="b", success=False),
-            "c": Label(run_id="c", success=None, cannot_tell=True),
+            "a": said_of("a", success=True),
+            "b": said_of("b", success=False),
+            "c": said_of("c", success=None, cannot_tell=True),
         }
 
 
@@ -45,9 +50,9 @@ def test_who_changes_their_mind_appends(path: Path) -> None:
         before = path.read_bytes()
         labels.say("a", None)
         assert path.read_bytes().startswith(before)
-        assert read_labels(path) == {"a": Label(run_id="a", success=None)}
+        assert read_labels(path) == {"a": said_of("a", success=None)}
         labels.say("a", "unknown")
-    assert read_labels(path) == {"a": Label(run_id="a", success=None, cannot_tell=True)}
+    assert read_labels(path) == {"a": said_of("a", success=None, cannot_tell=True)}
     with opened(path) as labels:
         assert labels.label("a") == "unknown"
         assert labels.label("b") is None
@@ -135,26 +140,26 @@ def test_a_file_of_another_hand_is_not_gone_on_with(path: Path, text: str) -> No
     assert path.read_text() == text
 
 
-@pytest.fixture
-def nearly_full(path: Path) -> Iterator[Callable[[], None]]:
-    """Makes the disk take ten bytes more of the file."""
+@contextmanager
+def nearly_full(path: Path) -> Iterator[None]:
+    """A disk that takes ten bytes more of the file, and of all others no more than that."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 10, before[1]))
+    try:
+        yield
+    finally:
+        # What pytest writes goes to files too.
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
-    def fill() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 10, before[1]))
 
-    yield fill
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-def test_a_label_that_has_no_place_is_an_error_and_leaves_no_half(
-    path: Path, nearly_full: Callable[[], None]
-) -> None:
+def test_a_label_that_has_no_place_is_an_error_and_leaves_no_half(path: Path) -> None:
     with opened(path) as labels:
         labels.say("a", "success")
         before = path.read_bytes()
-        nearly_full()
-        with pytest.raises(LabellingError, match="no space for the whole line; not labelled"):
+        with (
+            nearly_full(path),
+            pytest.raises(LabellingError, match="no space for the whole line; not labelled"),
+        ):
             labels.say("b", "success")
         assert labels.label("b") is None
     assert path.read_bytes() == before

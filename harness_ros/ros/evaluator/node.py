@@ -21,7 +21,7 @@ from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.task import Future
 
-from harness_ros import evaluation, msg, srv
+from harness_ros import evaluation, msg
 from harness_ros.capture import observing
 from harness_ros.capture.decoding import Decoder
 from harness_ros.capture.diagnosis import why_not
@@ -33,19 +33,17 @@ from harness_ros.config.calibrated import judge_states
 from harness_ros.contract import HarnessError, Kind, Observation, Run, Verdict
 from harness_ros.ledger import Ledger
 from harness_ros.ros import conversion
-from harness_ros.ros.deferring import Deferred, create_deferring_service
 from harness_ros.ros.diagnostics import Diagnostics, Report
 from harness_ros.ros.evaluator.open_run import ClockWatch, OpenRun, Phase
 from harness_ros.ros.evaluator.questions import Judges
-from harness_ros.ros.evaluator.tallies import VerdictTally, source_reports
-from harness_ros.ros.evaluator.waiting import VerdictWaiters
+from harness_ros.ros.evaluator.tallies import source_reports
+from harness_ros.ros.evaluator.verdicts import Verdicts
 from harness_ros.ros.message_filters_matcher import matcher_factory
 from harness_ros.ros.parameters import declare, declare_config, declare_ledger
 from harness_ros.ros.qos import EVENTS
 from harness_ros.ros.sources import Sources
 
 TICK_S = 0.02
-WRITE_AGAIN_S = 1.0
 KEEP_AFTER_S = 0.2
 """How long a judge may take before its Observation is put into the ledger beside it."""
 
@@ -77,26 +75,24 @@ class Evaluator(Node):
         )
         self._storage = ThreadPoolExecutor(max_workers=1, thread_name_prefix="observations")
         self._open: dict[str, OpenRun] = {}
-        self._unwritten: dict[str, Verdict] = {}
-        self._write_again_at = 0.0
-        self._waiters = VerdictWaiters()
-        self._tally = VerdictTally(self._ledger.counts())
         states = judge_states(self._config)
         self._judges = Judges(self, self._config.judges, states)
-        self._verdicts = self.create_publisher(msg.Verdict, "verdicts", EVENTS)
         self._tick = self.create_timer(
             TICK_S,
             self._diagnostics.guarded("tick")(self._on_tick),
             clock=Clock(clock_type=ClockType.STEADY_TIME),
         )
         self._tick.cancel()
+        self._verdicts = Verdicts(
+            self, self._ledger, self._diagnostics, self._open, self._tick.reset
+        )
         for run in self._ledger.open_runs():
             with self._guard(run):
                 self._take(run, resumed=True)
         self.create_subscription(
             msg.ToolRun, "runs", self._diagnostics.guarded("a ToolRun")(self._on_tool_run), EVENTS
         )
-        create_deferring_service(self, srv.GetVerdict, "get_verdict", self._on_get_verdict)
+        self._verdicts.serve()
         self.get_logger().info(
             f"{len(self._config.tools)} tools, criteria {self._config.criteria_hash[:12]}, "
             f"matcher {self._matcher_factory.__name__}"
@@ -134,17 +130,14 @@ class Evaluator(Node):
         if message.phase != msg.ToolRun.FINISHED:
             return
         run = conversion.run_from_malformed(message, f"unnamed-{uuid.uuid4().hex}")
-        if self._verdict(run.run_id) is None:
+        if self._verdicts.of(run.run_id) is None:
             kind = Kind.INVALID_RUN if message.run_id else Kind.MISSING_RUN_ID
             self._ledger.record_run(run)
             self._give(run, kind, reason)
 
-    def _verdict(self, run_id: str) -> Verdict | None:
-        return self._ledger.verdict(run_id) or self._unwritten.get(run_id)
-
     def _take(self, run: Run, resumed: bool = False) -> None:
         """A run was started or has finished; what is known of it already is not news."""
-        if self._verdict(run.run_id) is not None:
+        if self._verdicts.of(run.run_id) is not None:
             begun = self._ledger.run(run.run_id)
             if begun is not None and begun.started_at_ns != run.started_at_ns:
                 self.get_logger().error(
@@ -327,38 +320,13 @@ class Evaluator(Node):
 
     def _conclude(self, verdict: Verdict) -> None:
         opened = self._open.pop(verdict.run_id, None)
-        self._unwritten.setdefault(verdict.run_id, verdict)
-        self._write(self._unwritten[verdict.run_id])
+        self._verdicts.give(verdict)
         # What nobody waits for comes last: to end a subscription takes a millisecond.
         if opened is not None:
             self._sources.release(opened.sources)
             if opened.question is not None:
                 self._judges.forget(opened.question)
             self._keep(opened)
-
-    def _write(self, verdict: Verdict) -> None:
-        """Writes a verdict, then tells it; what cannot be written is tried again until it can."""
-        try:
-            new = self._ledger.record_verdict(verdict)
-        except HarnessError as error:
-            self._diagnostics.failed(f"run {verdict.run_id}: verdict not written", error)
-            self._write_again_at = time.monotonic() + WRITE_AGAIN_S
-            self._tick.reset()
-            return
-        del self._unwritten[verdict.run_id]
-        if new:
-            self._tell(verdict)
-
-    def _tell(self, verdict: Verdict) -> None:
-        self._verdicts.publish(conversion.verdict_to_message(verdict))
-        self._tally.add(verdict)
-        detail = f" ({verdict.kind.value})" if verdict.kind.value else ""
-        reason = f": {verdict.failure_reason}" if verdict.failure_reason else ""
-        self.get_logger().info(
-            f"run {verdict.run_id[:8]} {verdict.tool_name} segment {verdict.segment}: "
-            f"{verdict.status.name.lower()}{detail}{reason}"
-        )
-        self._waiters.resolve(verdict)
 
     def _on_tick(self) -> None:
         now = time.monotonic()
@@ -370,11 +338,8 @@ class Evaluator(Node):
                     self._ask(opened)
                 if opened.observed_at is not None and now > opened.observed_at + KEEP_AFTER_S:
                     self._keep(opened)
-        if self._unwritten and now >= self._write_again_at:
-            for verdict in list(self._unwritten.values()):
-                self._write(verdict)
-        self._waiters.expire(self._open.keys() | self._unwritten.keys())
-        if not self._open and not self._waiters and not self._unwritten:
+        self._verdicts.tick()
+        if not self._open and self._verdicts.idle:
             self._tick.cancel()
 
     def _expire(self, opened: OpenRun) -> None:
@@ -409,44 +374,8 @@ class Evaluator(Node):
         else:
             self._give(opened.run, Kind.OBSERVATION_UNAVAILABLE, reason)
 
-    # Answers
-
-    def _on_get_verdict(self, request: Any, response: Any) -> Any:
-        run_id = request.run_id
-        try:
-            verdict = self._ledger.verdict(run_id)
-        except HarnessError as error:
-            self._diagnostics.failed(f"get_verdict of run '{run_id}'", error)
-            response.reason = f"the evaluator failed: {error}"
-            return response
-        if verdict is not None or not request.timeout_s > 0:
-            return self._answer(run_id, verdict, response)
-        deferred = Deferred()
-        self._waiters.add(
-            run_id,
-            request.timeout_s,
-            lambda found: deferred.answer(self._answer(run_id, found, response)),
-        )
-        self._tick.reset()
-        return deferred
-
-    def _answer(self, run_id: str, verdict: Verdict | None, response: Any) -> Any:
-        response.found = verdict is not None
-        if verdict is not None:
-            response.verdict = conversion.verdict_to_message(verdict)
-        elif run_id in self._open:
-            response.open = True
-            phase = self._open[run_id].phase.value
-            response.reason = f"run '{run_id}' is open: waiting for {phase}"
-        elif run_id in self._unwritten:
-            response.open = True
-            response.reason = f"run '{run_id}' is open: its verdict cannot be written to the ledger"
-        else:
-            response.reason = f"run '{run_id}' is unknown"
-        return response
-
     def _reports(self) -> Iterator[Report]:
-        yield self._tally.report(self._open.values(), len(self._unwritten))
+        yield self._verdicts.report(self._open.values())
         yield from self._judges.reports()
         yield from source_reports(self._sources, self._now_ns())
 
