@@ -17,8 +17,8 @@ demo: setup  ## physics, tools, cameras, evaluator: a live table of verdicts; SE
 		$(if $(CONFIG),--config $(CONFIG)) --out demo_out
 
 # The pytest plugins of a sourced ROS are made for an older pytest.
-test: setup  ## run all tests; ARGS are passed to pytest
-	@$(IN_ENV) PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 exec pytest -p timeout $(ARGS)
+test: setup  ## run all tests, two at a time; ARGS are passed to pytest (ARGS="-n 0": one after the other)
+	@$(IN_ENV) PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 exec pytest -p timeout -p xdist -n 2 --dist loadfile $(ARGS)
 
 bench: setup  ## measure: bench_out/bench.jsonl and a table; ARGS="--quick", ARGS="--only latency"
 	@$(IN_ENV) exec python3 -m bench $(ARGS)

@@ -404,3 +404,7 @@ def test_another_tool_or_another_start_is_another_run():
     assert other_run(begun, a_run(segment=2, arguments={})) == ""
     assert "tool_name 'push' after 'pick'" in other_run(begun, a_run(tool="push"))
     assert "started_at_ns 11 after 10" in other_run(begun, a_run(started_at_ns=11))
+
+
+def test_an_end_that_does_not_say_the_start_again_is_no_other_run():
+    assert contradiction(a_run(ended_at_ns=None), a_run(started_at_ns=0)) == ""

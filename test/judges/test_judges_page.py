@@ -20,7 +20,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "judges.md"
 def judge(tmp_path, monkeypatch):
     """The judge of the page, made by the eval.yaml of the page."""
     page = PAGE.read_text()
-    (module,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    (module,) = [
+        text
+        for text in re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+        if "class ScaleJudge" in text
+    ]
     (config,) = [
         text for text in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL) if "version: 1" in text
     ]

@@ -225,6 +225,7 @@ def test_a_server_that_has_ended_is_said_and_nothing_is_labelled(
     assert "start it again" in browser.run("document.getElementById('trouble').textContent")
     assert browser.run(COUNT) == "1 of 4"
     assert on_disk(folder) == []
+    browser.open("about:blank", scripts=False)
 
 
 def test_texts_of_a_bag_are_no_html(browser: chromium.Browser, tmp_path: Path) -> None:

@@ -33,6 +33,8 @@ class RawTool:
         self.name = name
         self.goals: list[str] = []
         """Run ids of the goals that were executed."""
+        self._started: dict[str, Any] = {}
+        """What was said of when each run started."""
         self.reset()
         self._runs = node.create_publisher(msg.ToolRun, "runs", EVENTS)
         ActionServer(
@@ -63,7 +65,8 @@ class RawTool:
         now = self._node.get_clock().now().to_msg()
         for phase in phases:
             run = msg.ToolRun(phase=phase, run_id=run_id_of(goal), segment=1, tool_name=self.name)
-            run.arguments, run.started_at = goal.request.arguments, now
+            run.arguments = goal.request.arguments
+            run.started_at = self._started.setdefault(run_id_of(goal), now)
             if phase == FINISHED:
                 run.ended_at = self._node.get_clock().now().to_msg()
             self._runs.publish(run)
