@@ -13,6 +13,7 @@ from harness_ros.grading.command import grade_bags
 from harness_ros.grading.finish import finish
 from harness_ros.grading.labels import read_labels
 from harness_ros.grading.options import GradeOptions
+from harness_ros.grading.processes import one_thread
 from harness_ros.grading.summary import Summary
 from harness_ros.statistics import Rate
 
@@ -27,6 +28,7 @@ def grade_command(options: GradeOptions) -> int:
         HarnessError: the configuration, the labels or the file of runs cannot be used.
     """
     keep_freed_memory()
+    one_thread()
     # Before any work: a mistake in them should not be heard of after an hour.
     labels = None if options.labels is None else read_labels(options.labels)
     grading = grade_bags(options, console())

@@ -35,15 +35,14 @@ class Processes:
     def __init__(self, task: Task, workers: int) -> None:
         self.workers = workers
         self._processes = [_Process(task) for _ in range(workers)]
-        self._last: tuple[str, _Process] | None = None
 
     def submit(self, piece: Piece) -> Future[Outcome]:
-        """Has a piece done by the process with the least to do, or by that of its bag."""
-        if piece.alone and self._last is not None and self._last[0] == piece.bag:
-            return self._last[1].submit(piece)
-        process = min(self._processes, key=lambda process: process.waiting)
-        self._last = piece.bag, process
-        return process.submit(piece)
+        """Has a piece done by a process that has its bag open, or by one with nothing to do."""
+        opened = [process for process in self._processes if process.bag == piece.bag]
+        least = min(opened or self._processes, key=lambda process: process.waiting)
+        if not (opened and piece.alone):
+            least = next((process for process in self._processes if not process.waiting), least)
+        return least.submit(piece)
 
     def __enter__(self) -> Processes:
         return self
@@ -73,6 +72,8 @@ class _Process:
         self._thread = ThreadPoolExecutor(1)
         self._process: multiprocessing.process.BaseProcess | None = None
         self._futures: list[Future[Outcome]] = []
+        self.bag: str | None = None
+        """Of the last piece that it was given."""
 
     @property
     def waiting(self) -> int:
@@ -81,6 +82,7 @@ class _Process:
         return len(self._futures)
 
     def submit(self, piece: Piece) -> Future[Outcome]:
+        self.bag = piece.bag
         future = self._thread.submit(self._asked, piece)
         self._futures.append(future)
         return future
@@ -135,13 +137,17 @@ def _how(exit_code: int | None) -> str:
     return f"{name}, as when memory is short" if name == "SIGKILL" else name
 
 
-def serve(task: Task, connection: Connection[Outcome, Piece]) -> None:
-    """Does what comes over a connection until its other end is gone, then closes its bag."""
+def one_thread() -> None:
+    """Has OpenCV work in one thread: a worker is a processor, and further ones are its own."""
     import cv2
 
-    keep_freed_memory()
-    # Workers share the processors: threads of OpenCV in each would only be in their way.
     cv2.setNumThreads(1)
+
+
+def serve(task: Task, connection: Connection[Outcome, Piece]) -> None:
+    """Does what comes over a connection until its other end is gone, then closes its bag."""
+    keep_freed_memory()
+    one_thread()
     # With an exit the bag is closed, and what was decompressed is removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with OpenBag(task.definitions) as open_bag:
