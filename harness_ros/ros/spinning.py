@@ -62,6 +62,9 @@ def run_node(
             node.destroy_node()
         executor.shutdown(1.0)
         rclpy.shutdown()
+        # Ctrl-C comes twice under launch, and the end of the interpreter takes handlers away.
+        for number in ENDING_SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
     return 0
 
 
