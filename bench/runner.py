@@ -17,7 +17,19 @@ from typing import Any, TextIO
 from rich.console import Console
 from rich.table import Table
 
-from bench import armed, asking, gateway, grading, idle, latency, ledger, many_runs, question, start
+from bench import (
+    armed,
+    asking,
+    gateway,
+    grading,
+    idle,
+    latency,
+    ledger,
+    many_runs,
+    question,
+    start,
+    verify_turn,
+)
 from bench.machine import machine
 from bench.options import Effort, Options
 from bench.record import Measurement, failed
@@ -36,6 +48,7 @@ BENCHMARKS: Mapping[str, Benchmark] = {
     "start": start.measure,
     "question": question.measure,
     "asking": asking.measure,
+    "verify_turn": verify_turn.measure,
 }
 
 OK_WORDS = {True: "[green]yes[/]", False: "[bold red]no[/]", None: ""}

@@ -80,6 +80,7 @@ def look() -> dict[str, Found]:
     given = {"config": folder / "eval.yaml", "out": folder / "bag"}
     config = yaml.safe_load((ROOT / "config" / "tabletop.yaml").read_text())
     config["scene"]["perception"] = {"relations": ["on"]}
+    config["sidecar"] = {"verifier": "harness_ros.sidecar.verifiers:json_assertions"}
     config["judges"]["model"] = {"type": "model", "model": "any", "api_key_env": None}
     given["config"].write_text(yaml.safe_dump(config))
     parameters = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]

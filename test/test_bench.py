@@ -64,6 +64,11 @@ FIGURES = {
     },
     "start": {"start/help"},
     "asking": {"asking/evaluations"},
+    "verify_turn": {
+        "verify_turn/latency_at_500_a_second",
+        "verify_turn/latency_one_by_one",
+        "verify_turn/time_a_call",
+    },
     "question": {
         "question/1280x720",
         "question/1280x720/absolute",

@@ -59,6 +59,11 @@ def default_ledger() -> Path:
     return Path.home() / ".ros" / "harness_ros" / "ledger.sqlite"
 
 
+def default_rules() -> Path:
+    """Where learned rules are kept unless a parameter says otherwise."""
+    return default_ledger().with_name("rules.sqlite")
+
+
 @dataclass(frozen=True)
 class NodeSpec:
     """One node as a process of its own."""
@@ -71,6 +76,8 @@ class NodeSpec:
 
 ALL_JUDGES = "all"
 """Instead of names: each judge that a tool asks."""
+AUTO = "auto"
+"""Instead of true or false: as the configuration says."""
 
 
 def judge_nodes(config: str, judges: str) -> list[NodeSpec]:
@@ -119,6 +126,30 @@ def evaluation_nodes(config: str, ledger: str, judges: str = ALL_JUDGES) -> list
         NodeSpec("scene_graph", {"config": config, "ledger": ledger}),
         NodeSpec("tool_gateway", {"config": config}),
     ]
+
+
+def sidecar_nodes(config: str, ledger: str, rules: str, wanted: str = AUTO) -> list[NodeSpec]:
+    """The sidecar, or nothing.
+
+    Args:
+        config: path of eval.yaml.
+        ledger: path of the ledger file.
+        rules: path of the file of learned rules.
+        wanted: `true`, `false`, or `auto`: where the file has a section `sidecar`.
+
+    Raises:
+        ConfigError: the file cannot be used.
+        DeploymentError: the sidecar is wanted and the file has no section of that name.
+    """
+    from harness_ros.config import load
+
+    if wanted == "false":
+        return []
+    if load(config).sidecar is None:
+        if wanted == AUTO:
+            return []
+        raise DeploymentError(f"{config}: the sidecar is wanted, and section 'sidecar' is missing")
+    return [NodeSpec("sidecar", {"config": config, "ledger": ledger, "rules": rules})]
 
 
 def replay_nodes(config: str, ledger: str, judges: str = ALL_JUDGES) -> list[NodeSpec]:

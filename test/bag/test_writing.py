@@ -25,8 +25,8 @@ from harness_ros.bag.storage import Storage
 from harness_ros.bag.writing import BagWriteError, BagWriter
 
 MESSAGES = (
-    *("JudgeUsage", "ObjectPose", "Observation", "OutcomeRegion", "Relation", "SceneUpdate"),
-    *("Signal", "ToolRun", "Verdict", "View"),
+    *("AttemptScores", "JudgeUsage", "LearnedRule", "MetricScore", "ObjectPose", "Observation"),
+    *("OutcomeRegion", "Relation", "SceneUpdate", "Signal", "ToolRun", "Verdict", "View"),
 )
 TOOL_RUN, VERDICT = "harness_ros/msg/ToolRun", "harness_ros/msg/Verdict"
 USAGE = "harness_ros/msg/JudgeUsage"

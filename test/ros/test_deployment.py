@@ -19,6 +19,7 @@ from harness_ros.ros.deployment import (
     judge_nodes,
     replay_nodes,
     share_folder,
+    sidecar_nodes,
 )
 
 
@@ -57,6 +58,23 @@ def test_judges_are_chosen_by_their_keys(config: str) -> None:
     assert judge_nodes(config, "") == []
     with pytest.raises(HarnessError, match=r"'ear' is not under `judges` in .*\['both', 'eye'"):
         judge_nodes(config, "rule,ear")
+
+
+def test_the_sidecar_is_started_where_it_is_configured_unless_it_is_not_wanted(
+    config: str, tmp_path: Path
+) -> None:
+    given = ("ledger", "rules")
+    assert sidecar_nodes(config, *given) == []
+    assert sidecar_nodes(config, *given, wanted="false") == []
+    with pytest.raises(HarnessError, match="section 'sidecar' is missing"):
+        sidecar_nodes(config, *given, wanted="true")
+    configured = tmp_path / "with_sidecar.yaml"
+    configured.write_text(Path(config).read_text() + "sidecar: {}\n")
+    (node,) = sidecar_nodes(str(configured), *given)
+    parameters = {"config": str(configured), "ledger": "ledger", "rules": "rules"}
+    assert node == NodeSpec("sidecar", parameters)
+    assert sidecar_nodes(str(configured), *given, wanted="true") == [node]
+    assert sidecar_nodes(str(configured), *given, wanted="false") == []
 
 
 def test_a_file_that_is_wrong_starts_nothing(tmp_path: Path) -> None:
