@@ -1173,6 +1173,7 @@ NOT_DECIDING = {
     "confidence": ("scene.confidence", {"half_life_s": 60}),
     "perception": ("scene.perception", {"relations": ["on"]}),
     "ledger": ("ledger.views_kept", 3),
+    "sidecar": ("sidecar", {"outcome_threshold": 0.5}),
     "rate of a camera": ("cameras.front.rate_hz", 30),
     "rate of a signal": ("signals.width.rate_hz", 100),
     "quality of service of a camera": ("cameras.front.qos", {"depth": 3}),

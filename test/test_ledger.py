@@ -187,6 +187,22 @@ def test_a_verdict_without_run_id_is_refused(ledger):
     assert ledger.counts()["verdicts"] == 0
 
 
+def test_verdicts_of_runs_come_in_the_order_in_which_they_were_given(ledger):
+    for run_id in ("b", "a", "c"):
+        ledger.record_verdict(a_verdict(run_id))
+    found = ledger.verdicts_of(["a", "none", "c", "a", "b"])
+    assert [verdict.run_id for verdict in found] == ["b", "a", "c"]
+
+
+def test_the_runs_of_a_call_are_its_segments_in_order(ledger):
+    for run_id, call_id in (("z", "push"), ("a", "push"), ("other", "pick")):
+        ledger.record_run(a_run(run_id, call_id=call_id))
+    ledger.record_run(a_run("named alike", call_id="pick", arguments={"call_id": "push"}))
+    ledger.record_verdict(a_verdict("without a run", call_id="push"))
+    assert ledger.run_ids_of_call("push") == ["z", "a", "without a run"]
+    assert ledger.run_ids_of_call("none") == []
+
+
 def test_verdicts_come_after_a_position_in_the_order_in_which_they_were_given(ledger):
     wanted = [f"run-{number * 7919 % 1000}" for number in range(600)]
     for run_id in wanted:

@@ -14,6 +14,7 @@ from harness_ros.config.sections import (
     LedgerConfig,
     ToolConfig,
 )
+from harness_ros.config.sidecar import SidecarConfig
 from harness_ros.config.sources import (
     CalibrationConfig,
     CameraConfig,
@@ -41,6 +42,7 @@ __all__ = [
     "LedgerConfig",
     "QosConfig",
     "SceneConfig",
+    "SidecarConfig",
     "SignalConfig",
     "SourceConfig",
     "Thing",

@@ -22,6 +22,7 @@ from harness_ros.config.sections import (
     LedgerConfig,
     ToolConfig,
 )
+from harness_ros.config.sidecar import SidecarConfig
 from harness_ros.config.sources import CameraConfig, ClearanceConfig, SignalConfig
 from harness_ros.contract import Arguments
 from harness_ros.judges.basis import ToolBasis, basis_of
@@ -53,6 +54,8 @@ class EvaluationConfig(Section):
     """The scene graph before any verdict, and how far to trust what it holds."""
     ledger: LedgerConfig = LedgerConfig()
     """What is kept of runs, beside their verdicts."""
+    sidecar: SidecarConfig | None = None
+    """What the outcome of a text agent's session was worth; no sidecar without this section."""
 
     @cached_property
     def criteria_hash(self) -> str:

@@ -49,9 +49,11 @@ def _parsed(text: str) -> tuple[Any, list[str]]:
 
 
 def _with_paths(config: EvaluationConfig, folder: Path) -> EvaluationConfig:
-    """The configuration with the paths of its judges absolute; `folder` is that of eval.yaml."""
-    judges = {name: _absolute(judge, folder.absolute()) for name, judge in config.judges.items()}
-    return config.model_copy(update={"judges": judges})
+    """The configuration with the paths of judges and sidecar absolute; `folder` is eval.yaml's."""
+    folder = folder.absolute()
+    judges = {name: _absolute(judge, folder) for name, judge in config.judges.items()}
+    sidecar = config.sidecar and _absolute(config.sidecar, folder)
+    return config.model_copy(update={"judges": judges, "sidecar": sidecar})
 
 
 def _absolute(section: BaseModel, folder: Path) -> BaseModel:

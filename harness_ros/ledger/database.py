@@ -1,6 +1,6 @@
 # Copyright 2026 harness_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""The ledger's SQLite file: how it is opened, its schema, and transactions on it."""
+"""An SQLite file that keeps what may not be forgotten: opening it, its schema, transactions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -58,20 +59,44 @@ class LedgerError(HarnessError):
     """The ledger cannot be opened, read or written; the text names its file."""
 
 
+@dataclass(frozen=True)
+class Schema:
+    """What a file holds, and how its errors call it."""
+
+    name: str
+    """In errors: `no ledger of harness_ros`."""
+    version: int
+    statements: tuple[str, ...]
+    """They make the tables, indexes and triggers of a new file."""
+    error: type[HarnessError]
+    """What is raised when the file cannot be opened, read or written."""
+    application_id: int = 0
+    """SQLite keeps it in the file's head: a file of another kind is told by it."""
+
+
+LEDGER = Schema("ledger", SCHEMA_VERSION, tuple(_SCHEMA.split(";")), LedgerError)
+
+
 class Database:
     """One connection to the file, which the threads of a process take turns to use.
 
+    Args:
+        path: the file; it and its folder are made where they are missing.
+        schema: what it holds.
+
     Raises:
-        LedgerError: the file cannot be opened, is no ledger, or is one of another schema.
+        HarnessError: the error of the schema: the file cannot be opened, is none of its kind, or is
+            one of another version.
     """
 
-    def __init__(self, path: Path):
+    def __init__(self, path: Path, schema: Schema = LEDGER):
         self.path = path
+        self._schema = schema
         self.lock = threading.RLock()
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise LedgerError(f"{path}: {error.strerror or error}") from None
+            raise schema.error(f"{path}: {error.strerror or error}") from None
         with self._naming_the_file():
             self._connection = sqlite3.connect(
                 path, timeout=BUSY_TIMEOUT_S, isolation_level=None, check_same_thread=False
@@ -94,7 +119,7 @@ class Database:
         """All rows that a query gives.
 
         Raises:
-            LedgerError: the file cannot be read.
+            HarnessError: the file cannot be read.
         """
         with self.lock, self._naming_the_file():
             return self._connection.execute(sql, values).fetchall()
@@ -104,7 +129,7 @@ class Database:
         """Everything that is done inside is kept, or after an exception nothing.
 
         Raises:
-            LedgerError: the file cannot be written.
+            HarnessError: the file cannot be written.
         """
         with self.lock, self._naming_the_file():
             # IMMEDIATE: a transaction that reads first and writes later would fail, not wait.
@@ -121,23 +146,28 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            raise LedgerError(f"{self.path}: {error}") from error
+            raise self._schema.error(f"{self.path}: {error}") from error
 
     def _create_or_check(self) -> None:
+        schema = self._schema
         with self.transaction() as db:
             (version,) = db.execute("PRAGMA user_version").fetchone()
+            (application_id,) = db.execute("PRAGMA application_id").fetchone()
             (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
             if version == 0 and tables == 0:
-                for statement in _SCHEMA.split(";"):
+                for statement in schema.statements:
                     db.execute(statement)
-                db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-            elif version == 0:
-                raise LedgerError(f"{self.path}: an SQLite file, but no ledger of harness_ros")
-            elif version != SCHEMA_VERSION:
-                raise LedgerError(
-                    f"{self.path}: a ledger of schema {version}; this version of harness_ros "
-                    f"reads schema {SCHEMA_VERSION}: move the file away, or use the version "
-                    "that wrote it"
+                db.execute(f"PRAGMA user_version = {schema.version}")
+                db.execute(f"PRAGMA application_id = {schema.application_id}")
+            elif version == 0 or application_id != schema.application_id:
+                raise schema.error(
+                    f"{self.path}: an SQLite file, but no {schema.name} of harness_ros"
+                )
+            elif version != schema.version:
+                raise schema.error(
+                    f"{self.path}: a {schema.name} of schema {version}; this version of "
+                    f"harness_ros reads schema {schema.version}: move the file away, or use the "
+                    "version that wrote it"
                 )
 
     def _use_write_ahead_log(self) -> None:
@@ -146,7 +176,7 @@ class Database:
         deadline = time.monotonic() + BUSY_TIMEOUT_S
         while not self._switched_to_write_ahead_log():
             if time.monotonic() > deadline:
-                raise LedgerError(f"{self.path}: locked by another process")
+                raise self._schema.error(f"{self.path}: locked by another process")
             time.sleep(0.01)
 
     def _switched_to_write_ahead_log(self) -> bool:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -162,6 +162,31 @@ class Ledger:
         """The verdict of the run, or None as long as there is none."""
         rows = self._db.rows("SELECT record FROM verdict WHERE run_id = ?", run_id)
         return self._load(Verdict, json.loads(rows[0][0])) if rows else None
+
+    def verdicts_of(self, run_ids: Iterable[str]) -> list[Verdict]:
+        """The verdicts of these runs in the order in which they were given."""
+        found: list[tuple[int, str]] = []
+        for run_id in dict.fromkeys(run_ids):
+            found += self._db.rows("SELECT position, record FROM verdict WHERE run_id = ?", run_id)
+        return [self._load(Verdict, json.loads(record)) for _, record in sorted(found)]
+
+    def run_ids_of_call(self, call_id: str) -> list[str]:
+        """The runs of a call, its segments, in the order in which they were recorded.
+
+        Nothing indexes calls: the time grows with the ledger, about a second for a million runs.
+        """
+        # Not json_extract: arguments may hold an infinity, which older SQLite does not read.
+        written = f'"call_id": {json.dumps(call_id)}'
+        found = [
+            json.loads(record)
+            for table in ("run", "verdict")
+            for (record,) in self._db.rows(
+                f"SELECT record FROM {table} WHERE instr(record, ?) ORDER BY rowid", written
+            )
+        ]
+        # An argument may be written alike.
+        of_call = [fields["run_id"] for fields in found if fields["call_id"] == call_id]
+        return list(dict.fromkeys(of_call))
 
     def verdicts_after(self, position: int) -> Iterator[tuple[int, Verdict]]:
         """Verdicts with their positions in the order in which they were given.

@@ -91,11 +91,40 @@ def upper_bound(events: int, trials: int, confidence: float = CONFIDENCE) -> flo
     low, high = events / trials, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        if _at_most(events, trials, middle) > 1 - confidence:
+        if at_most(events, trials, middle) > 1 - confidence:
             low = middle
         else:
             high = middle
     return high
+
+
+def at_most(events: int, trials: int, rate: float) -> float:
+    """Probability of at most so many events in independent trials of this rate: the binomial.
+
+    Raises:
+        ValueError: no trial, events outside [0, trials], or rate outside [0, 1].
+    """
+    _check_count("events", events, trials)
+    if not 0 <= rate <= 1:
+        raise ValueError(f"rate is {rate}: from 0 to 1")
+    if rate == 0 or events == trials:
+        return 1.0
+    if rate == 1:
+        return 0.0
+    # By logarithms: the coefficients of some thousand trials are greater than any float.
+    of, no = math.log(rate), math.log1p(-rate)
+    log_n = math.lgamma(trials + 1)
+    total = math.fsum(
+        math.exp(
+            log_n
+            - math.lgamma(count + 1)
+            - math.lgamma(trials - count + 1)
+            + count * of
+            + (trials - count) * no
+        )
+        for count in range(events + 1)
+    )
+    return min(1.0, total)
 
 
 def trials_to_exclude(rate: float, confidence: float = CONFIDENCE) -> int:
@@ -287,23 +316,6 @@ def rogan_gladen(
     centre += 2 * z * z * (centre * of_se - (1 - centre) * of_sp)
     return CorrectedRate(
         _clipped(unclipped), _clipped(centre - half), _clipped(centre + half), unclipped
-    )
-
-
-def _at_most(events: int, trials: int, rate: float) -> float:
-    """Probability of at most so many events, 0 < rate < 1."""
-    # By logarithms: the coefficients of some thousand trials are greater than any float.
-    of, no = math.log(rate), math.log1p(-rate)
-    log_n = math.lgamma(trials + 1)
-    return math.fsum(
-        math.exp(
-            log_n
-            - math.lgamma(count + 1)
-            - math.lgamma(trials - count + 1)
-            + count * of
-            + (trials - count) * no
-        )
-        for count in range(events + 1)
     )
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from harness_ros.statistics import (
     NotEstimableError,
+    at_most,
     clustered_mean,
     cohen_kappa,
     pass_at_k,
@@ -138,6 +139,19 @@ def test_at_the_bound_zero_events_are_as_rare_as_the_confidence_says(
     assert trials * math.log1p(-bound) == pytest.approx(math.log(1 - confidence), rel=1e-9)
     bound = zero_events_upper_bound(trials, confidence, two_sided=True)
     assert trials * math.log1p(-bound) == pytest.approx(math.log((1 - confidence) / 2), rel=1e-9)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.1, 0.5, 0.93, 1.0])
+@pytest.mark.parametrize("trials", [1, 5, 40])
+def test_at_most_so_many_events_is_the_sum_of_the_binomial(trials: int, rate: float) -> None:
+    exact = Fraction(rate)
+    total = Fraction(0)
+    for events in range(trials + 1):
+        total += math.comb(trials, events) * exact**events * (1 - exact) ** (trials - events)
+        assert at_most(events, trials, rate) == pytest.approx(float(total), abs=1e-12)
+    assert at_most(30, 3000, 0.01) == pytest.approx(0.5484, abs=1e-3)
+    with pytest.raises(ValueError, match=r"rate is 1\.5"):
+        at_most(0, 1, 1.5)
 
 
 def test_the_rule_of_three_is_near_the_exact_bound() -> None:
