@@ -20,5 +20,6 @@ setup(
         "harness_ros.grading.report": ["page/*"],
         "harness_ros.interfaces": ["*.msg"],
         "harness_ros.labelling": ["page/*"],
+        "harness_ros.rules": ["page/*"],
     },
 )

@@ -94,7 +94,11 @@ def of_harness_ros(rest: list[str], where: str) -> None:
         return
     command: Any = typer.main.get_command(app)
     assert rest[0] in command.commands, f"{where}: known are {sorted(command.commands)}"
-    known = {name for item in command.commands[rest[0]].params for name in item.opts}
+    command = command.commands[rest[0]]
+    if hasattr(command, "commands"):
+        assert rest[1] in command.commands, f"{where}: known are {sorted(command.commands)}"
+        command = command.commands[rest[1]]
+    known = {name for item in command.params for name in item.opts}
     options = {word.split("=")[0] for word in rest[1:] if re.match(r"--?[a-z]", word)}
     assert options <= {*known, "--help"}, f"{where}: known are {sorted(known)}"
 

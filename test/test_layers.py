@@ -18,7 +18,7 @@ LAYERS = [
     {"config", "capture", "judges", "scene", "sidecar", "ledger"},
     {"evaluation"},
     {"bag"},
-    {"explaining", "grading", "calibration", "labelling"},
+    {"explaining", "grading", "calibration", "labelling", "rules"},
     {"ros", "sim"},
     {"cli"},
 ]

@@ -21,9 +21,11 @@ from harness_ros.cli.grade import grade
 from harness_ros.cli.label import label
 from harness_ros.cli.record import record
 from harness_ros.cli.recorded import explain, reference, runs
+from harness_ros.cli.rules import rules
 
 COMMANDS = (check, explain, reference, grade, label, calibrate, runs, record, demo)
-"""All commands, by the names of their functions, in the order in which the help lists them."""
+"""Commands by the names of their functions, in the order in which the help lists them; `rules`,
+which has commands of its own, follows."""
 
 app = typer.Typer(
     name="harness-ros",
@@ -34,6 +36,7 @@ app = typer.Typer(
 )
 for command in COMMANDS:
     app.command()(command)
+app.add_typer(rules, name="rules")
 
 
 def _version(wanted: bool) -> None:
