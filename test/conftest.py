@@ -3,8 +3,22 @@
 """What holds for all tests."""
 
 import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
 
 # A shell that starts the tests in the background has Ctrl-C ignored, and so would every process
 # that a test starts and then ends with it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport() -> Iterator[None]:
+    """Makes captured text such as can be sent: half a surrogate pair would end all tests."""
+    outcome: Any = yield
+    report = outcome.get_result()
+    report.sections = [
+        (name, text.encode(errors="backslashreplace").decode()) for name, text in report.sections
+    ]
