@@ -54,6 +54,9 @@ make_environment() {
   else
     requirements+=("numpy==$("$python" -c 'import numpy; print(numpy.__version__)')" opencv-python-headless==4.11.0.86)
   fi
+  # The resolver of pip before 23.1, as Python 3.10 brings it, tries versions without an end.
+  "$workspace/venv/bin/python" -c 'import pip, sys; sys.exit(tuple(map(int, pip.__version__.split(".")[:2])) < (23, 1))' \
+    || "$workspace/venv/bin/pip" install --disable-pip-version-check --quiet --upgrade pip
   "$workspace/venv/bin/pip" install --disable-pip-version-check "${requirements[@]}" \
     > "$workspace/pip.log" 2>&1 \
     || { tail -20 "$workspace/pip.log" >&2; die "pip could not install ${requirements[*]}; all it said is in .workspace/pip.log"; }
