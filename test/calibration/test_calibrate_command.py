@@ -291,7 +291,7 @@ def test_the_command_is_one_that_people_can_start(world, tmp_path):
     labels = tmp_path / "labels.csv"
     labels.write_text("run_id,label\nrun-0,success\nrun-2,failure\n")
     start = "import sys; from harness_ros.cli import main; sys.exit(main())"
-    command = [sys.executable, "-P", "-c", start, "calibrate", "--config", "eval.yaml"]
+    command = [sys.executable, "-c", start, "calibrate", "--config", "eval.yaml"]
     command += ["--labels", str(labels), "--judge", "deterministic", "--bag", "bag"]
     done = subprocess.run(
         [*command, "--out", str(tmp_path / "card.json")],
