@@ -16,7 +16,7 @@ from harness_ros.grading.cluster import Place, on_a_node
 from harness_ros.grading.work import Piece, Task
 
 START = "import sys; from harness_ros.cli import main; sys.exit(main())"
-EXECUTABLE = [sys.executable, "-P", "-c", START]
+EXECUTABLE = [sys.executable, "-c", START]
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed")
 
 

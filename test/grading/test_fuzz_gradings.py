@@ -25,7 +25,6 @@ from fuzzing import CHECKED, HELD, HELD_IDS, LAYOUTS, Fuzz
 
 EXECUTABLE = [
     sys.executable,
-    "-P",
     "-c",
     "from harness_ros.cli import main; raise SystemExit(main())",
 ]

@@ -19,7 +19,7 @@ from harness_ros.grading.results import read_results
 from harness_ros.grading.row import parse_line
 
 START = "import sys; from harness_ros.cli import main; sys.exit(main())"
-EXECUTABLE = [sys.executable, "-P", "-c", START]
+EXECUTABLE = [sys.executable, "-c", START]
 
 
 @pytest.fixture

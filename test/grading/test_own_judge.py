@@ -46,7 +46,7 @@ def grade(tmp_path, config_path):
         paths = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
         fixed = ["grade", bag, "--config", path, "--out", tmp_path / out, *options]
         return subprocess.run(
-            [sys.executable, "-P", "-c", START, *map(str, fixed)],
+            [sys.executable, "-c", START, *map(str, fixed)],
             env={**os.environ, "PYTHONPATH": paths, "DOWN": "1" if down else ""},
             capture_output=True,
             text=True,

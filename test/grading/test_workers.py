@@ -16,7 +16,7 @@ from bags import packed
 from harness_ros.grading.results import read_results
 
 START = "import sys; from harness_ros.cli import main; sys.exit(main())"
-EXECUTABLE = [sys.executable, "-P", "-c", START]
+EXECUTABLE = [sys.executable, "-c", START]
 OPENED = """
 import sys
 
