@@ -205,8 +205,7 @@ def _two_workers(grader: _Grader, messages: Messages, size: _Size) -> Measuremen
         name="grading/two_workers",
         value=two,
         unit="s",
-        # By what two processors gave to two processes that only count: others may use them too.
-        ratio=two / one * given / 2,
+        ratio=two / one,
         baseline=Baseline(name="one worker", value=one),
         target=grader.for_large_bags(Target(at_most=round(TWO_WORKERS_AT_MOST, 3), of="ratio"))
         if enough

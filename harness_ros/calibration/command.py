@@ -23,7 +23,7 @@ from harness_ros.contract import Usage
 from harness_ros.grading.report.writing import replaced
 from harness_ros.judges.answers import Measured
 from harness_ros.judges.card import ErrorCard
-from harness_ros.statistics import Rate, trials_to_exclude
+from harness_ros.statistics import trials_to_exclude
 
 RATES = (0.05, 0.02, 0.01)
 """False-success rates that people ask for."""
@@ -133,7 +133,7 @@ def lines(done: Calibration) -> Iterator[str]:
     if card.repeated is not None and card.repeated.unanimous.rate is not None:
         yield (
             f"asked {card.repeated.samples} times: the same answer each time on "
-            f"{_rate(card.repeated.unanimous)} of the runs"
+            f"{card.repeated.unanimous.in_words()} of the runs"
         )
     for sweep in card.sweeps:
         yield (f"  {sweep.pixel_budget} pixels, {sweep.max_views} views  {_errors(sweep.errors)}")
@@ -154,15 +154,9 @@ def needed(card: ErrorCard) -> str:
 
 def _errors(errors: Measured) -> str:
     return (
-        f"false success {_rate(errors.false_success)}, false failure "
-        f"{_rate(errors.false_failure)}, {errors.unjudged} not judged"
+        f"false success {errors.false_success.in_words()}, false failure "
+        f"{errors.false_failure.in_words()}, {errors.unjudged} not judged"
     )
-
-
-def _rate(rate: Rate) -> str:
-    if rate.rate is None or rate.low is None or rate.high is None:
-        return "not known"
-    return f"{rate.rate:.1%} ({rate.count} of {rate.of}; {rate.low:.1%} to {rate.high:.1%})"
 
 
 def _usage(card: ErrorCard) -> str:

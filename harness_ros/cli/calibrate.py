@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from harness_ros.cli.bag_options import MessageFolders, Tools
+
 
 def calibrate(
     config: Annotated[Path, typer.Option(help="The eval.yaml that has the judge.")],
@@ -35,16 +37,11 @@ def calibrate(
     sweep_views: Annotated[
         str | None, typer.Option(help="Also with so many views, such as 1,2,3.", metavar="N,...")
     ] = None,
-    tool: Annotated[
-        list[str] | None,
-        typer.Option(help="ACTION=TOOL: goals of an action are runs.", metavar="ACTION=TOOL"),
-    ] = None,
+    tool: Tools = None,
     namespace: Annotated[
         str, typer.Option(help="Of relative topics, where runs come from --tool.")
     ] = "/harness",
-    msg_path: Annotated[
-        list[Path] | None, typer.Option(help="Folder of .msg files that the bags lack.")
-    ] = None,
+    msg_path: MessageFolders = None,
 ) -> None:
     """Measure how often a judge is wrong, on labelled runs, and write its error card."""
     from harness_ros.calibration.command import calibrate_command

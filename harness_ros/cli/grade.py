@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from harness_ros.cli.bag_options import MessageFolders, Tools
+
 
 def grade(
     bags: Annotated[
@@ -41,16 +43,11 @@ def grade(
         Path | None,
         typer.Option(help="CSV or JSON lines of runs, for bags without ToolRun messages."),
     ] = None,
-    tool: Annotated[
-        list[str] | None,
-        typer.Option(help="ACTION=TOOL: goals of an action are runs.", metavar="ACTION=TOOL"),
-    ] = None,
+    tool: Tools = None,
     namespace: Annotated[
         str, typer.Option(help="Of relative topics, where runs come from --runs or --tool.")
     ] = "/harness",
-    msg_path: Annotated[
-        list[Path] | None, typer.Option(help="Folder of .msg files that the bags lack.")
-    ] = None,
+    msg_path: MessageFolders = None,
 ) -> None:
     """Grade recorded runs: verdicts, rates and a report, with the judges of the robot.
 

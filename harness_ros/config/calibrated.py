@@ -10,7 +10,6 @@ from typing import NamedTuple
 from harness_ros.config.evaluation import EvaluationConfig
 from harness_ros.judges.card import CardState, ErrorCard
 from harness_ros.judges.settings import DeterministicSettings
-from harness_ros.statistics import Rate
 
 NOBODY = "nobody has measured how often it is wrong; see docs/calibration.md"
 
@@ -69,11 +68,6 @@ def _errors(config: EvaluationConfig, judge: str, card: ErrorCard) -> str:
     errors = card.measured(threshold=config.threshold(judge))
     return (
         f"of {card.made}, {card.labels.number} labels: false-success rate "
-        f"{_rate(errors.false_success)}, false-failure rate {_rate(errors.false_failure)}"
+        f"{errors.false_success.in_words(counts=False)}, false-failure rate "
+        f"{errors.false_failure.in_words(counts=False)}"
     )
-
-
-def _rate(rate: Rate) -> str:
-    if rate.rate is None or rate.low is None or rate.high is None:
-        return "not known"
-    return f"{rate.rate:.1%} ({rate.low:.1%} to {rate.high:.1%})"

@@ -13,7 +13,6 @@ from harness_ros.grading.command import grade_bags
 from harness_ros.grading.finish import finish
 from harness_ros.grading.labels import read_labels
 from harness_ros.grading.options import GradeOptions
-from harness_ros.grading.processes import one_thread
 from harness_ros.grading.summary import Summary
 from harness_ros.statistics import Rate
 
@@ -28,7 +27,6 @@ def grade_command(options: GradeOptions) -> int:
         HarnessError: the configuration, the labels or the file of runs cannot be used.
     """
     keep_freed_memory()
-    one_thread()
     # Before any work: a mistake in them should not be heard of after an hour.
     labels = None if options.labels is None else read_labels(options.labels)
     grading = grade_bags(options, console())
@@ -91,6 +89,4 @@ def _judges(summary: Summary) -> Iterator[str]:
 
 
 def _rate(rate: Rate) -> str:
-    if rate.rate is None or rate.low is None or rate.high is None:
-        return "not known (0 judged)"
-    return f"{rate.rate:.1%} ({rate.count} of {rate.of}; {rate.low:.1%} to {rate.high:.1%})"
+    return rate.in_words() if rate.of else f"{rate.in_words()} (0 judged)"

@@ -137,17 +137,13 @@ def _how(exit_code: int | None) -> str:
     return f"{name}, as when memory is short" if name == "SIGKILL" else name
 
 
-def one_thread() -> None:
-    """Has OpenCV work in one thread: a worker is a processor, and further ones are its own."""
-    import cv2
-
-    cv2.setNumThreads(1)
-
-
 def serve(task: Task, connection: Connection[Outcome, Piece]) -> None:
     """Does what comes over a connection until its other end is gone, then closes its bag."""
+    import cv2
+
     keep_freed_memory()
-    one_thread()
+    # Workers share the processors: threads of OpenCV in each would only be in their way.
+    cv2.setNumThreads(1)
     # With an exit the bag is closed, and what was decompressed is removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with OpenBag(task.definitions) as open_bag:

@@ -9,13 +9,11 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from queue import SimpleQueue
 
 from harness_ros.contract import Judgement, Usage
+from harness_ros.ros.workers import Workers
 
 LATENCIES_KEPT = 100
-ENDING_S = 0.5
-"""How long the end of a node waits for threads; one that is still with its judge dies later."""
 
 Work = Callable[[], Judgement]
 
@@ -43,23 +41,16 @@ class JudgeThreads:
     """Does at most so many pieces of work at the same time; further ones wait for their turn."""
 
     def __init__(self, name: str, parallel: int) -> None:
-        self._work: SimpleQueue[tuple[Work, float] | None] = SimpleQueue()
+        self._workers = Workers(name, parallel)
         self._counts = Counts()
         self._lock = threading.Lock()
-        self._ending = False
-        # No reason to keep a process alive: a judge may hang.
-        self._threads = [
-            threading.Thread(target=self._run, name=f"{name} {number}", daemon=True)
-            for number in range(1, parallel + 1)
-        ]
-        for thread in self._threads:
-            thread.start()
 
     def add(self, work: Work) -> None:
         """Has a question answered; the work sends the answer itself, and never raises."""
+        asked_at = time.monotonic()
         with self._lock:
             self._counts.asked += 1
-        self._work.put((work, time.monotonic()))
+        self._workers.add(lambda: self._count(work(), time.monotonic() - asked_at))
 
     @property
     def counts(self) -> Counts:
@@ -69,17 +60,7 @@ class JudgeThreads:
 
     def close(self) -> None:
         """Takes up no more work and waits a little for what is being done."""
-        self._ending = True
-        for _ in self._threads:
-            self._work.put(None)
-        deadline = time.monotonic() + ENDING_S
-        for thread in self._threads:
-            thread.join(max(0.0, deadline - time.monotonic()))
-
-    def _run(self) -> None:
-        while (item := self._work.get()) is not None and not self._ending:
-            work, asked_at = item
-            self._count(work(), time.monotonic() - asked_at)
+        self._workers.close()
 
     def _count(self, judgement: Judgement, latency_s: float) -> None:
         with self._lock:

@@ -20,6 +20,13 @@ class Rate(Record):
     zero_excludes_above: float | None = None
     """Where count is 0: greater rates are excluded, one-sided; None otherwise."""
 
+    def in_words(self, counts: bool = True) -> str:
+        """Rate and interval in percent, with the counts where they are wanted."""
+        if self.rate is None or self.low is None or self.high is None:
+            return "not known"
+        of = f"{self.count} of {self.of}; " if counts else ""
+        return f"{self.rate:.1%} ({of}{self.low:.1%} to {self.high:.1%})"
+
 
 def rate_of(count: int, of: int, confidence: float) -> Rate:
     """The rate with its interval.

@@ -21,7 +21,7 @@ from harness_ros.ros.python_logs import NodeHandler
 from harness_ros.ros.sidecar.replaying import ActionReplayer
 from harness_ros.ros.sidecar.rules import RuleServices
 from harness_ros.ros.sidecar.turns import TurnAnswers
-from harness_ros.ros.sidecar.workers import Workers
+from harness_ros.ros.workers import Workers
 from harness_ros.sidecar.http_endpoint import endpoint_of
 from harness_ros.sidecar.promotion.rounds import Budgets, Validation
 from harness_ros.sidecar.promotion.store import RuleStore

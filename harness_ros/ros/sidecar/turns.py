@@ -16,7 +16,7 @@ from typing import Any
 from harness_ros import srv
 from harness_ros.ros.conversion import encodable
 from harness_ros.ros.diagnostics import Level, Report
-from harness_ros.ros.sidecar.workers import Workers
+from harness_ros.ros.workers import Workers
 from harness_ros.sidecar.threads import HANGING_ALLOWED
 from harness_ros.sidecar.turns import TurnVerifier
 

@@ -38,11 +38,10 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def make_judge(server: OpenAIServer) -> Iterator[MakeJudge]:
-    """make_judge(setting=..., ...) -> a judge that asks the server."""
-    judges = []
+def settings_with(server: OpenAIServer) -> Callable[..., ModelSettings]:
+    """settings_with(setting=..., ...) -> those of a judge that asks the server."""
 
-    def make(**settings: Any) -> ModelJudge:
+    def make(**settings: Any) -> ModelSettings:
         stated = {
             "type": "model",
             "model": "test-model",
@@ -51,7 +50,18 @@ def make_judge(server: OpenAIServer) -> Iterator[MakeJudge]:
             "timeout_s": 20.0,
             **settings,
         }
-        judges.append(ModelJudge("looker", ModelSettings.model_validate(stated)))
+        return ModelSettings.model_validate(stated)
+
+    return make
+
+
+@pytest.fixture
+def make_judge(settings_with: Callable[..., ModelSettings]) -> Iterator[MakeJudge]:
+    """make_judge(setting=..., ...) -> a judge that asks the server."""
+    judges = []
+
+    def make(**settings: Any) -> ModelJudge:
+        judges.append(ModelJudge("looker", settings_with(**settings)))
         return judges[-1]
 
     yield make

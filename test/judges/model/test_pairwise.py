@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from judge_world import KEY_VARIABLE
 from openai_server import OpenAIServer, Response, fails, says
 
 from harness_ros.judges.model.pairwise import (
@@ -49,19 +48,13 @@ def who_likes(content: str) -> Callable[[dict[str, Any]], Response]:
 
 
 @pytest.fixture
-def make_judge(server: OpenAIServer) -> Iterator[Callable[..., PairwiseJudge]]:
+def make_judge(
+    settings_with: Callable[..., ModelSettings],
+) -> Iterator[Callable[..., PairwiseJudge]]:
     judges = []
 
     def make(**settings: Any) -> PairwiseJudge:
-        stated = {
-            "type": "model",
-            "model": "test-model",
-            "base_url": server.base_url,
-            "api_key_env": KEY_VARIABLE,
-            "timeout_s": 20.0,
-            **settings,
-        }
-        judges.append(PairwiseJudge("arbiter", ModelSettings.model_validate(stated)))
+        judges.append(PairwiseJudge("arbiter", settings_with(**settings)))
         return judges[-1]
 
     yield make
