@@ -47,9 +47,9 @@ __all__ = [
 
 LOOK_S = 0.5
 """How often the graph is looked at while a goal runs."""
-ASK_AGAIN_S = 30.0
-"""A result is asked for again after this: what was asked of a server that was restarted since is
-never answered."""
+ASK_AGAIN_S = 5.0
+"""A result is asked for again after this: an answer may be lost, and servers keep what they have
+answered for ten seconds (rclcpp, and `goal_server`)."""
 ASK_A_SUCCESSOR_S = 1.0
 """The same while there is a server that was not there when the goal was sent."""
 

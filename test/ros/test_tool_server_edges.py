@@ -26,7 +26,7 @@ from robot import Target
 from harness_ros import action
 from harness_ros.ros import goal_server, tool_server
 from harness_ros.ros.action_servers import Servers
-from harness_ros.ros.goals import ActionCaller, Unanswered
+from harness_ros.ros.goals import ASK_AGAIN_S, ActionCaller, Unanswered
 from harness_ros.ros.qos import REQUESTS
 from harness_ros.ros.threads import in_executor, wait
 from harness_ros.ros.tool_server import BackendResult, OneAtATime, RunHandle, ToolServer
@@ -231,6 +231,10 @@ def test_goal_that_was_accepted_and_never_began_does_not_block_its_tool(
     assert server._takes(GOAL)
     assert not bench.start("grip").accepted
     assert until(lambda: bench.start("grip").accepted, 5.0)
+
+
+def test_result_whose_answer_was_lost_is_asked_for_again_while_it_is_kept() -> None:
+    assert ASK_AGAIN_S < goal_server.RESULT_KEPT_S
 
 
 def test_goal_that_takes_longer_than_results_are_kept_gives_its_result(
