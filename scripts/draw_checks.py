@@ -26,7 +26,7 @@ from check_scenes import SCENES, Scene
 from harness_ros.capture.images import encode_png
 from harness_ros.config.references import PREFIX, read_picture
 from harness_ros.contract import EvaluationRequest
-from harness_ros.judges import Criterion, DeterministicJudge
+from harness_ros.judges import Criterion, DeterministicJudge, Observed
 from harness_ros.judges.checks import CHECKS
 from harness_ros.judges.drawing import Heading, draw
 from harness_ros.judges.explanation import explain
@@ -73,7 +73,7 @@ def picture_of(name: str, page: str) -> Any:
     )
     judged = DeterministicJudge().judge(request)
     heading = Heading(judged.status, judged.kind, scene.post_condition)
-    return draw(heading, explain(criterion, scene.observation))
+    return draw(heading, explain(criterion, Observed(scene.observation)))
 
 
 # Tables

@@ -10,7 +10,7 @@ import cv2
 import numpy as np
 import pytest
 
-from harness_ros.judges.checks import CHECKS
+from harness_ros.judges.checks import CHECKS, Observed
 from harness_ros.judges.deterministic import evaluate
 from harness_ros.judges.drawing import Canvas
 
@@ -54,7 +54,7 @@ def test_every_check_is_in_the_table_of_the_readme(name):
 def test_the_example_holds_in_its_scene(docs, name):
     scene = docs.SCENES[name]()
     criterion = docs.criterion_of(docs.examples(PAGE)[name], scene)
-    judged = evaluate(criterion, scene.observation)
+    judged = evaluate(criterion, Observed(scene.observation))
     assert judged.status.name == "SUCCESS", judged.evidence
 
 

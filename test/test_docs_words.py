@@ -18,7 +18,7 @@ import pytest
 from harness_ros.capture import diagnosis
 from harness_ros.config import load
 from harness_ros.contract import Clearance, Kind, Observation, Signal, Status
-from harness_ros.judges import Criterion
+from harness_ros.judges import Criterion, Observed
 from harness_ros.judges.deterministic import evaluate
 
 sys.path.append(str(Path(__file__).parent))
@@ -140,7 +140,7 @@ def test_worked_example_is_judged_as_the_page_says(
         ),
         clearance=None if all(map(math.isnan, distances.values())) else Clearance(**distances),
     )
-    judged = evaluate(Criterion.model_validate_json(config.criterion(name, {})), observed)
+    judged = evaluate(Criterion.model_validate_json(config.criterion(name, {})), Observed(observed))
     status, _, reason = row["verdict"].partition(": ")
     if status == "inconclusive":
         assert judged.kind is Kind.INCONCLUSIVE, judged

@@ -9,12 +9,14 @@ highest that the process ever had (getrusage(2), ru_maxrss).
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 
 from bench.actors.speech import say
-from bench.lifetime import die_with_parent
+from bench.lifetime import adopt_orphans, die_with_parent
 
 LOOK_S = 0.005
 """How often it is looked for the first line."""
@@ -26,6 +28,7 @@ def main(file: str, command: list[str]) -> None:
     Args:
         file: where a first line is awaited; must not be there yet.
     """
+    adopt_orphans()
     begun = time.monotonic()
     child = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=sys.stderr, preexec_fn=die_with_parent
@@ -39,14 +42,24 @@ def main(file: str, command: list[str]) -> None:
         if pid:
             break
         time.sleep(LOOK_S)
+    # What started workers ends after the command, and has waited for them.
+    usages = [usage, *_of_orphans()]
     say(
         seconds=took_s,
         first_s=first_s,
-        cpu_s=usage.ru_utime + usage.ru_stime,
-        # KiB; the greatest of the process and of all that it waited for.
-        memory_bytes=usage.ru_maxrss * 1024,
+        cpu_s=sum(one.ru_utime + one.ru_stime for one in usages),
+        # KiB; the greatest of a process and of all that it waited for.
+        memory_bytes=max(one.ru_maxrss for one in usages) * 1024,
         code=os.waitstatus_to_exitcode(status),
     )
+
+
+def _of_orphans() -> Iterator[resource.struct_rusage]:
+    while True:
+        try:
+            yield os.wait4(-1, 0)[2]
+        except ChildProcessError:
+            return
 
 
 def _has_line(file: str) -> bool:

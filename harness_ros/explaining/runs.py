@@ -12,7 +12,7 @@ from harness_ros.bag.reading import NoObservationError
 from harness_ros.config import ArgumentError, EvaluationConfig
 from harness_ros.contract import Kind, Observation, Run, Verdict
 from harness_ros.explaining.recordings import Recording, RunWithVerdict, find_run
-from harness_ros.judges import Criterion, DeterministicJudge
+from harness_ros.judges import Criterion, DeterministicJudge, Observed
 from harness_ros.judges.drawing import Heading, draw
 from harness_ros.judges.drawing.palette import Pixels
 from harness_ros.judges.explanation import Explanation, explain
@@ -109,15 +109,16 @@ def _judged(
     name = config.tools[run.tool_name].judge
     kind = config.judges[name].type
     verdict, notes = None, []
+    observed = Observed(observation)
     if kind == "deterministic":
-        judgement = DeterministicJudge().judge(request)
+        judgement = DeterministicJudge(lambda _: observed).judge(request)
         verdict = evaluation.verdict(
             config, run, observation, judgement, observation.captured_at_ns
         )
         notes = _differences(found.verdict, verdict)
     else:
         notes = [f"Judge '{name}' is of type '{kind}' and is not asked here."]
-    explanation = explain(criterion, observation)
+    explanation = explain(criterion, observed)
     return ExplainedRun(run, post_condition, found.verdict, verdict, explanation, tuple(notes))
 
 

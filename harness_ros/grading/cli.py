@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness_ros.bag.waiting import console
-from harness_ros.capture.memory import keep_freed_memory
 from harness_ros.grading.command import grade_bags
 from harness_ros.grading.finish import finish
 from harness_ros.grading.labels import read_labels
 from harness_ros.grading.options import GradeOptions
 from harness_ros.grading.summary import Summary
+from harness_ros.grading.work import as_worker
 from harness_ros.statistics import Rate
 
 
@@ -26,7 +26,7 @@ def grade_command(options: GradeOptions) -> int:
     Raises:
         HarnessError: the configuration, the labels or the file of runs cannot be used.
     """
-    keep_freed_memory()
+    as_worker()
     # Before any work: a mistake in them should not be heard of after an hour.
     labels = None if options.labels is None else read_labels(options.labels)
     grading = grade_bags(options, console())

@@ -16,7 +16,7 @@ from typing import Any
 import harness_ros
 from harness_ros.grading.grade import GradingError
 from harness_ros.grading.row import BagProblem
-from harness_ros.grading.work import OpenBag, Outcome, Piece, Task, Worker
+from harness_ros.grading.work import OpenBag, Outcome, Piece, Task, Worker, as_worker
 
 CONNECTING_S = 10
 
@@ -92,6 +92,7 @@ def on_a_node(place: Place, piece: Piece) -> Outcome:
     """Does a piece; what the node cannot see is told with its name."""
     if harness_ros.__version__ != place.version:
         return _told(piece, f"harness_ros {harness_ros.__version__} is there, {place.version} here")
+    as_worker()
     try:
         os.chdir(place.folder)
     except OSError as error:

@@ -4,17 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from harness_ros.grading.command import Grading
 from harness_ros.grading.junit import write_junit
+from harness_ros.grading.kept_pictures import kept_checks, kept_views, view_folder
 from harness_ros.grading.labels import Label
 from harness_ros.grading.report import Label as Outcome
-from harness_ros.grading.report import ReportData, ReportView, write_report
+from harness_ros.grading.report import ReportData, write_report
 from harness_ros.grading.row import BagProblem, GradedRun
 from harness_ros.grading.summary import Summary, summarize
-from harness_ros.grading.work import CHECKS, PICTURE_NAME, view_folder
 
 
 def finish(
@@ -44,7 +44,7 @@ def finish(
             problems=problems,
             summary=summary,
             views=lambda run_id: kept_views(folders[run_id]),
-            annotated=lambda run_id: _annotated(folders[run_id]),
+            annotated=lambda run_id: kept_checks(folders[run_id]),
             labels=_words(labels or {}),
             clips=_clips(grading.rows, folders, out),
         ),
@@ -58,27 +58,6 @@ def _lost(grading: Grading) -> list[BagProblem]:
         BagProblem(bag=bag, problem=f"run {run_id} was not graded; --resume grades it")
         for bag, run_id in grading.ungraded
     ]
-
-
-def kept_views(folder: Path) -> Sequence[ReportView]:
-    """The views of a run as `grade` has kept them below `view_folder`, without its checks."""
-    return _pictures(folder, lambda number: number != CHECKS)
-
-
-def _annotated(folder: Path) -> ReportView | None:
-    return next(iter(_pictures(folder, lambda number: number == CHECKS)), None)
-
-
-def _pictures(folder: Path, wanted: Callable[[int], bool]) -> list[ReportView]:
-    """The wanted pictures of a run by their numbers; their names tell their sizes."""
-    found = []
-    for path in folder.glob("*.jpg"):
-        match = PICTURE_NAME.fullmatch(path.name)
-        if match is not None:
-            number, width, height = (int(match[group]) for group in (1, 2, 3))
-            if wanted(number):
-                found.append((number, ReportView(match[4], path.read_bytes(), width, height)))
-    return [view for _, view in sorted(found, key=lambda item: item[0])]
 
 
 def _words(labels: Mapping[str, Label]) -> dict[str, Outcome]:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from harness_ros import evaluation
@@ -23,7 +23,7 @@ from harness_ros.contract import (
     Verdict,
 )
 from harness_ros.grading.row import GradedRun, RecordedVerdict
-from harness_ros.judges import Judge
+from harness_ros.judges import Judge, Observed
 from harness_ros.judges.making import make_judges
 
 
@@ -38,14 +38,19 @@ class Graded(NamedTuple):
     observation: Observation | None
 
 
-def judges_of(config: EvaluationConfig) -> Mapping[str, Judge]:
+def judges_of(
+    config: EvaluationConfig, observed: Callable[[Observation], Observed] = Observed
+) -> Mapping[str, Judge]:
     """The judges that the tools of a configuration ask, by their names.
+
+    Args:
+        observed: as DeterministicJudge takes it.
 
     Raises:
         HarnessError: one of them cannot be made; the text names its key and why.
     """
     asked = dict.fromkeys(tool.judge for tool in config.tools.values())
-    return make_judges(config.judges, config.cards, asked)
+    return make_judges(config.judges, config.cards, asked, observed)
 
 
 def grade(

@@ -8,20 +8,16 @@ given to the process that has their bag open.
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from types import TracebackType
 
-from harness_ros.capture.memory import keep_freed_memory
-from harness_ros.grading.work import OpenBag, Outcome, Piece, Task, Worker
-
-# Spawned, not forked: OpenCV has threads, and a fork takes their locks along.
-CONTEXT = multiprocessing.get_context("spawn")
+from harness_ros.grading.forking import context, interrupts_blocked
+from harness_ros.grading.work import OpenBag, Outcome, Piece, Task, Worker, as_worker
 
 
 class Processes:
@@ -70,7 +66,7 @@ class _Process:
     def __init__(self, task: Task) -> None:
         self._task = task
         self._thread = ThreadPoolExecutor(1)
-        self._process: multiprocessing.process.BaseProcess | None = None
+        self._process: BaseProcess | None = None
         self._futures: list[Future[Outcome]] = []
         self.bag: str | None = None
         """Of the last piece that it was given."""
@@ -112,18 +108,11 @@ class _Process:
             raise WorkerEndedError(_how(process.exitcode)) from None
         return outcome
 
-    def _started(self) -> multiprocessing.process.BaseProcess:
-        self._connection, there = CONTEXT.Pipe()
-        process = CONTEXT.Process(target=serve, args=(self._task, there), daemon=True)
-        # Ctrl-C goes to the whole group, and this process tells that one what to do. What is
-        # blocked is inherited, so that it is from the first moment on; the start of the tracker
-        # would unblock it.
-        resource_tracker.ensure_running()
-        masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
+    def _started(self) -> BaseProcess:
+        self._connection, there = context().Pipe()
+        process = context().Process(target=serve, args=(self._task, there), daemon=True)
+        with interrupts_blocked():
             process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, masked)
         # The end of that process is the end of the pipe, if nobody else has it open.
         there.close()
         self._process = process
@@ -139,11 +128,7 @@ def _how(exit_code: int | None) -> str:
 
 def serve(task: Task, connection: Connection[Outcome, Piece]) -> None:
     """Does what comes over a connection until its other end is gone, then closes its bag."""
-    import cv2
-
-    keep_freed_memory()
-    # Workers share the processors: threads of OpenCV in each would only be in their way.
-    cv2.setNumThreads(1)
+    as_worker()
     # With an exit the bag is closed, and what was decompressed is removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with OpenBag(task.definitions) as open_bag:

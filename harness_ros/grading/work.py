@@ -4,35 +4,31 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
+import gc
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import cv2
+
 from harness_ros.bag.reading import Bag
 from harness_ros.bag.recorded_runs import RecordedRun
 from harness_ros.bag.run_sources import ActionTool, runs_of_actions, runs_of_file
 from harness_ros.bag.storage import Progress
-from harness_ros.capture.images import ImageError
+from harness_ros.capture.memory import keep_freed_memory
 from harness_ros.config import EvaluationConfig, load
-from harness_ros.contract import HarnessError, Observation
+from harness_ros.contract import HarnessError
 from harness_ros.grading.clips import write_clips
 from harness_ros.grading.grade import Graded, grade, judges_of
-from harness_ros.grading.report import ReportView, picture_of, view_of
+from harness_ros.grading.kept_pictures import keep_pictures, view_folder
 from harness_ros.grading.row import BagProblem, GradedRun
-from harness_ros.judges import Criterion, Judge
-from harness_ros.judges.drawing import Heading, draw
-from harness_ros.judges.explanation import explain
+from harness_ros.judges import Judge
+from harness_ros.judges.checks import LastObserved
 
-RUNS_A_PIECE = 8
+RUNS_A_PIECE = 4
 FIRST_RUNS = 2
 """Runs in the first piece of a bag: what comes of a piece is seen once all of it is done."""
-CHECKS = 1000
-"""Number of the picture that shows what the checks see; the others count the views from 0."""
-PICTURE_NAME = re.compile(r"(\d+)-(\d+)x(\d+)-(.+)\.jpg")
-"""Number, width and height in pixels, name."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +149,17 @@ class OpenBag:
         self.close()
 
 
+def as_worker() -> None:
+    """Makes this process a worker: it takes one processor, and keeps memory that it freed.
+
+    OpenCV would have a thread for each processor, in the way of other workers.
+    """
+    keep_freed_memory()
+    cv2.setNumThreads(1)
+    # What is loaded stays: it need not be looked through for garbage, neither now nor at the end.
+    gc.freeze()
+
+
 class Worker:
     """Does one piece after the other.
 
@@ -164,6 +171,7 @@ class Worker:
         self._task, self._open_bag = task, open_bag
         self._config: EvaluationConfig | None = None
         self._judges: Mapping[str, Judge] = {}
+        self._observed = LastObserved()
 
     def work(self, piece: Piece) -> Outcome:
         """Grades the runs of a piece; what goes wrong is part of what comes of it."""
@@ -172,7 +180,7 @@ class Worker:
             if self._config is None:
                 config = load(self._task.config)
                 # Once: a judge may keep an account, and a client that is slow to make.
-                self._judges = judges_of(config)
+                self._judges = judges_of(config, self._observed.of)
                 self._config = config
             config = self._config
             bag = self._open_bag.get(piece.bag)
@@ -183,7 +191,7 @@ class Worker:
             graded = grade(bag, piece.bag, recorded, config, self._judges)
             outcome.rows.append(graded.row)
             try:
-                _show(self._task, bag, config, recorded, graded)
+                self._show(bag, config, recorded, graded)
             except (HarnessError, OSError) as error:
                 # The verdict stands without its pictures.
                 said = f"run {recorded.run.run_id}: not all of its pictures and clips: {error}"
@@ -192,45 +200,17 @@ class Worker:
         outcome.problems += [BagProblem(bag=piece.bag, problem=text) for text in bag.problems]
         return outcome
 
-
-def _show(
-    task: Task, bag: Bag, config: EvaluationConfig, recorded: RecordedRun, graded: Graded
-) -> None:
-    """Writes the pictures and clips of a run, in place of those of an earlier grading."""
-    if not task.pictures:
-        return
-    folder = view_folder(task.out, graded.row)
-    if folder.exists():
-        shutil.rmtree(folder)
-    if graded.observation is not None:
-        _keep_pictures(folder, graded.row, graded.observation, config)
-    if task.clips and graded.row.tool_name in config.tools:
-        write_clips(bag, config, recorded, folder)
-
-
-def view_folder(out: Path, row: GradedRun) -> Path:
-    """Where the pictures of a run are; ids may hold anything, so it is a digest."""
-    digest = hashlib.sha256(f"{row.bag}\n{row.run_id}".encode("utf-8", "surrogatepass"))
-    return out / "views" / digest.hexdigest()[:24]
-
-
-def _keep_pictures(
-    folder: Path, row: GradedRun, observation: Observation, config: EvaluationConfig
-) -> None:
-    """The views for the report, and where there is a criterion what its checks see in them."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for number, view in enumerate(observation.views):
-        try:
-            _keep(folder, number, view_of(view))
-        except ImageError:
-            continue
-    criterion = config.criterion(row.tool_name, row.arguments)
-    if criterion and observation.views:
-        heading = Heading(row.status, row.kind, row.post_condition, reason=row.failure_reason)
-        explanation = explain(Criterion.model_validate_json(criterion), observation)
-        _keep(folder, CHECKS, picture_of("checks", draw(heading, explanation), longest_px=1200))
-
-
-def _keep(folder: Path, number: int, picture: ReportView) -> None:
-    name = f"{number}-{picture.width}x{picture.height}-{picture.name}.jpg"
-    (folder / name).write_bytes(picture.jpeg)
+    def _show(
+        self, bag: Bag, config: EvaluationConfig, recorded: RecordedRun, graded: Graded
+    ) -> None:
+        """Writes the pictures and clips of a run, in place of those of an earlier grading."""
+        if not self._task.pictures:
+            return
+        row, observation = graded
+        folder = view_folder(self._task.out, row)
+        if folder.exists():
+            shutil.rmtree(folder)
+        if observation is not None:
+            keep_pictures(folder, row, self._observed.of(observation), config)
+        if self._task.clips and row.tool_name in config.tools:
+            write_clips(bag, config, recorded, folder)

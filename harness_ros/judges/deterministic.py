@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from pydantic import ValidationError
 
@@ -22,9 +22,16 @@ from harness_ros.judges.criterion import Check, Criterion, Node
 
 
 class DeterministicJudge:
-    """Judges by the criterion of a request; the sentence of the post-condition is not read."""
+    """Judges by the criterion of a request; the sentence of the post-condition is not read.
+
+    Args:
+        observed: gives an Observation as checks read it; somebody else may have measured in it.
+    """
 
     name = "deterministic"
+
+    def __init__(self, observed: Callable[[Observation], Observed] = Observed) -> None:
+        self._observed = observed
 
     def judge(self, request: EvaluationRequest) -> Judgement:
         """The judgement; `error` is set when the criterion is missing or invalid."""
@@ -38,10 +45,11 @@ class DeterministicJudge:
                 for item in error.errors(include_url=False)
             )
             return no_judgement(self.name, f"the criterion is invalid: {problems}")
-        return evaluate(criterion, request.observation).model_copy(update={"judge": self.name})
+        judgement = evaluate(criterion, self._observed(request.observation))
+        return judgement.model_copy(update={"judge": self.name})
 
 
-def evaluate(criterion: Criterion, observation: Observation) -> Judgement:
+def evaluate(criterion: Criterion, observed: Observed) -> Judgement:
     """Measures every check of a criterion once and decides, in this order.
 
     1. Branches of `failure` hold: failure, with their reasons.
@@ -52,7 +60,7 @@ def evaluate(criterion: Criterion, observation: Observation) -> Judgement:
 
     The evidence has one line for each check; those that decided come first.
     """
-    findings = _Findings(observation)
+    findings = _Findings(observed)
     success, process = criterion.success, criterion.process
     succeeded = findings.holds_of(success)
     continues = False if process is None else findings.holds_of(process.when)
@@ -98,17 +106,13 @@ def evaluate(criterion: Criterion, observation: Observation) -> Judgement:
 
 
 class _Findings:
-    """What each check of a criterion found in one Observation; each is evaluated once."""
+    """What each check of a criterion found in one Observation."""
 
-    def __init__(self, observation: Observation) -> None:
-        self._observed = Observed(observation)
-        self._found: dict[str, Finding] = {}
+    def __init__(self, observed: Observed) -> None:
+        self._observed = observed
 
     def of(self, check: Check) -> Finding:
-        key = repr(check)
-        if key not in self._found:
-            self._found[key] = measure(check, self._observed)
-        return self._found[key]
+        return measure(check, self._observed)
 
     def holds_of(self, node: Node) -> bool | None:
         return node.holds(lambda check: self.of(check).holds)
@@ -122,7 +126,14 @@ class _Findings:
 
 
 def measure(check: Check, observed: Observed) -> Finding:
-    """What a check finds; whatever keeps it from measuring is a Finding that cannot be told."""
+    """What a check finds; whatever keeps it from measuring is a Finding that cannot be told.
+
+    It is measured once in an Observation.
+    """
+    return observed.once(("finding", repr(check)), lambda: _measured(check, observed))
+
+
+def _measured(check: Check, observed: Observed) -> Finding:
     try:
         finding = CHECKS[check.name].function(check.parameters, observed)
         if not isinstance(finding, Finding):

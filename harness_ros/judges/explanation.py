@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from harness_ros.contract import Observation
 from harness_ros.judges.checks import Finding, Observed
 from harness_ros.judges.criterion import AllOf, AnyOf, Check, Criterion, Node, Not
 from harness_ros.judges.deterministic import measure
@@ -42,9 +41,8 @@ class Explanation(NamedTuple):
     """The criterion as a tree: conditions, and below them the evidence of their checks."""
 
 
-def explain(criterion: Criterion | None, observation: Observation) -> Explanation:
+def explain(criterion: Criterion | None, observed: Observed) -> Explanation:
     """Measures every check of a criterion; without a criterion there is nothing to measure."""
-    observed = Observed(observation)
     if criterion is None:
         return Explanation(observed, (), ())
     checks = {repr(check): check for check in criterion.checks()}

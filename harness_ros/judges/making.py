@@ -4,12 +4,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
-from harness_ros.contract import HarnessError
+from harness_ros.contract import HarnessError, Observation
 from harness_ros.judges.abstaining import AbstainingJudge
 from harness_ros.judges.base import Judge
 from harness_ros.judges.card import ErrorCard, wanted_threshold
+from harness_ros.judges.checks import Observed
 from harness_ros.judges.deterministic import DeterministicJudge
 from harness_ros.judges.model.settings import ModelSettings
 from harness_ros.judges.panel import Member, PanelJudge
@@ -30,6 +32,7 @@ def make_judges(
     settings: Mapping[str, JudgeSettings],
     cards: Mapping[str, ErrorCard] | None = None,
     wanted: Iterable[str] | None = None,
+    observed: Callable[[Observation], Observed] = Observed,
 ) -> dict[str, Judge]:
     """The judges by their keys.
 
@@ -37,14 +40,15 @@ def make_judges(
         settings: all that are under `judges` in eval.yaml.
         cards: error cards of those that have one; a threshold may come from them.
         wanted: keys of those to make; all by default. Members of a panel are made with it.
+        observed: as DeterministicJudge takes it.
 
     Raises:
         JudgeError: a key is unknown, or a panel cannot be.
         PluginError: a plug-in cannot be loaded.
         CardError: a threshold is wanted that no card gives.
     """
-    keys = settings if wanted is None else wanted
-    return {key: _make(key, settings, cards or {}) for key in keys}
+    maker = _Maker(settings, cards or {}, observed)
+    return {key: maker.make(key) for key in (settings if wanted is None else wanted)}
 
 
 def with_members(settings: Mapping[str, JudgeSettings], keys: Iterable[str]) -> list[str]:
@@ -64,39 +68,44 @@ def all_asked(judge: Judge) -> Iterator[Judge]:
         yield from all_asked(other)
 
 
-def _make(key: str, settings: Mapping[str, JudgeSettings], cards: Mapping[str, ErrorCard]) -> Judge:
-    if key not in settings:
-        raise JudgeError(f"judge '{key}' is not under `judges`: {sorted(settings)}")
-    judge = _raw(key, settings, cards)
-    threshold = wanted_threshold(key, settings[key], cards.get(key))
-    return judge if threshold is None else AbstainingJudge(judge, threshold)
+@dataclass(frozen=True)
+class _Maker:
+    settings: Mapping[str, JudgeSettings]
+    cards: Mapping[str, ErrorCard]
+    observed: Callable[[Observation], Observed]
 
+    def make(self, key: str) -> Judge:
+        if key not in self.settings:
+            raise JudgeError(f"judge '{key}' is not under `judges`: {sorted(self.settings)}")
+        said = self.settings[key]
+        judge = self._raw(key, said)
+        threshold = wanted_threshold(key, said, self.cards.get(key))
+        return judge if threshold is None else AbstainingJudge(judge, threshold)
 
-def _raw(key: str, settings: Mapping[str, JudgeSettings], cards: Mapping[str, ErrorCard]) -> Judge:
-    """The judge as it is without a threshold of its own."""
-    said = settings[key]
-    if isinstance(said, DeterministicSettings):
-        return DeterministicJudge()
-    if isinstance(said, PluginSettings):
-        return load_plugin(key, said)
-    if isinstance(said, ModelSettings):
-        # The client of the endpoint takes longer to import than all else here.
-        from harness_ros.judges.model.judge import ModelJudge
+    def _raw(self, key: str, said: JudgeSettings) -> Judge:
+        """The judge as it is without a threshold of its own."""
+        if isinstance(said, DeterministicSettings):
+            return DeterministicJudge(self.observed)
+        if isinstance(said, PluginSettings):
+            return load_plugin(key, said)
+        if isinstance(said, ModelSettings):
+            # The client of the endpoint takes longer to import than all else here.
+            from harness_ros.judges.model.judge import ModelJudge
 
-        return ModelJudge(key, said)
-    if not isinstance(said, PanelSettings):
+            return ModelJudge(key, said)
+        if isinstance(said, PanelSettings):
+            return PanelJudge(key, said.rule, said.timeout_s, self._members(key, said))
         raise JudgeError(f"judges.{key}: nothing makes a judge of {type(said).__name__}")
-    nested = [name for name in said.members if isinstance(settings.get(name), PanelSettings)]
-    if nested:
-        raise JudgeError(f"judges.{key}.members: '{nested[0]}' is a panel itself")
-    members = {
-        name: Member(
-            _make(name, settings, cards), settings[name].timeout_s, settings[name].parallel
-        )
-        for name in dict.fromkeys(said.members)
-        if name in settings
-    }
-    unknown = set(said.members) - members.keys()
-    if unknown:
-        raise JudgeError(f"judges.{key}.members: {sorted(unknown)} not under `judges`")
-    return PanelJudge(key, said.rule, said.timeout_s, members)
+
+    def _members(self, key: str, said: PanelSettings) -> dict[str, Member]:
+        settings = self.settings
+        nested = [name for name in said.members if isinstance(settings.get(name), PanelSettings)]
+        if nested:
+            raise JudgeError(f"judges.{key}.members: '{nested[0]}' is a panel itself")
+        unknown = set(said.members) - settings.keys()
+        if unknown:
+            raise JudgeError(f"judges.{key}.members: {sorted(unknown)} not under `judges`")
+        return {
+            name: Member(self.make(name), settings[name].timeout_s, settings[name].parallel)
+            for name in dict.fromkeys(said.members)
+        }

@@ -17,12 +17,12 @@ from harness_ros.capture.images import ImageError
 from harness_ros.config import ArgumentError, EvaluationConfig, load
 from harness_ros.contract import Observation, Run, Verdict
 from harness_ros.explaining import Recording, opened
-from harness_ros.grading.finish import kept_views
+from harness_ros.grading.kept_pictures import kept_views, view_folder
 from harness_ros.grading.report import ReportView, view_of
 from harness_ros.grading.results import read_results
 from harness_ros.grading.row import GradedRun, RecordedVerdict
 from harness_ros.grading.trials import distinct
-from harness_ros.grading.work import OpenBag, view_folder
+from harness_ros.grading.work import OpenBag
 from harness_ros.labelling.runs import LabellingError, RunToLabel, Said, Shown
 
 RESULTS = "results.jsonl"

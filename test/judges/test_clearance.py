@@ -89,7 +89,7 @@ def test_a_direction_that_was_not_measured_cannot_be_told(distances):
 def test_a_direction_that_was_not_measured_makes_no_success(negated):
     node = {"clearance": {"direction": "front", "min": 0.5}}
     criterion = Criterion.model_validate({"success": {"not": node} if negated else node})
-    judgement = evaluate(criterion, observing(left=1.0))
+    judgement = evaluate(criterion, Observed(observing(left=1.0)))
     assert (judgement.status, judgement.kind) == (Status.FAILURE, Kind.INCONCLUSIVE)
     assert "no distance to the front" in judgement.failure_reason
 
@@ -101,7 +101,7 @@ def test_a_criterion_may_ask_for_space(metres, status):
     )
     assert criterion.clearance() == {"front"}
     assert (criterion.views(), criterion.signals()) == (set(), set())
-    judgement = evaluate(criterion, observing(front=metres))
+    judgement = evaluate(criterion, Observed(observing(front=metres)))
     assert (judgement.status, judgement.kind) == (status, Kind.JUDGED)
 
 

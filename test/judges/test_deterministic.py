@@ -14,6 +14,7 @@ from harness_ros.judges import (
     DeterministicJudge,
     Finding,
     Judge,
+    Observed,
     check,
     evaluate,
 )
@@ -163,7 +164,7 @@ def test_a_check_that_is_written_twice_is_evaluated_once(observe):
             "failure": [{"when": {"not": node}, "reason": "lost"}],
         }
     )
-    judgement = evaluate(criterion, observe())
+    judgement = evaluate(criterion, Observed(observe()))
     assert judgement.status is Status.SUCCESS
     assert (len(calls), judgement.evidence) == (1, ("counted",))
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness_ros.contract import Kind, Status, View
-from harness_ros.judges import Criterion, Finding, ViewParameters, check
+from harness_ros.judges import Criterion, Finding, Observed, ViewParameters, check
 from harness_ros.judges.checks import CheckError, draws
 from harness_ros.judges.checks.marker_pose import AXES
 from harness_ros.judges.drawing import Heading, draw, palette, text
@@ -22,7 +22,7 @@ LONG = "Dies ist ein überaus langer Satz — mit Wörtern, die nirgends enden: 
 def sheet(criterion, observation, **heading):
     given = {"status": Status.FAILURE, "kind": Kind.JUDGED, "post_condition": "It is.", **heading}
     parsed = None if criterion is None else Criterion.model_validate({"success": criterion})
-    return draw(Heading(**given), explain(parsed, observation))
+    return draw(Heading(**given), explain(parsed, Observed(observation)))
 
 
 def count(pixels, colour):

@@ -5,7 +5,15 @@
 import pytest
 
 from harness_ros.contract import EvaluationRequest
-from harness_ros.judges import Criterion, DeterministicJudge
+from harness_ros.judges import (
+    CheckParameters,
+    Criterion,
+    DeterministicJudge,
+    Finding,
+    Observed,
+    check,
+)
+from harness_ros.judges.checks import LastObserved
 from harness_ros.judges.explanation import Line, explain
 
 WIDE = {"signal": {"name": "width", "min": 0.07}}
@@ -16,7 +24,7 @@ FORCE = {"signal": {"name": "force", "min": 2.0}}
 @pytest.fixture
 def explained(observe):
     def lines(criterion, **signals):
-        return explain(Criterion.model_validate(criterion), observe(signals=signals))
+        return explain(Criterion.model_validate(criterion), Observed(observe(signals=signals)))
 
     return lines
 
@@ -71,7 +79,7 @@ def test_what_a_check_cannot_tell_is_none_up_to_the_top(explained):
 def test_the_evidence_is_that_of_the_judge(explained, observe):
     criterion = {"success": {"all": [HOLDS, FORCE]}, "failure": [{"when": WIDE, "reason": "open"}]}
     observation = observe(signals={"width": 0.05, "force": 1.0})
-    found = explain(Criterion.model_validate(criterion), observation)
+    found = explain(Criterion.model_validate(criterion), Observed(observation))
     request = EvaluationRequest(
         post_condition="It is held.",
         criterion=Criterion.model_validate(criterion).model_dump_json(),
@@ -81,6 +89,32 @@ def test_the_evidence_is_that_of_the_judge(explained, observe):
     assert {item.finding.evidence for item in found.measured} == set(judged.evidence)
 
 
+def test_what_was_judged_is_not_measured_again_to_be_explained(observe):
+    measured = []
+
+    @check("counted", CheckParameters)
+    def counted(parameters, observed):
+        measured.append(observed.observation)
+        return Finding(holds=True, evidence="it is there")
+
+    criterion = Criterion.model_validate({"success": {"counted": {}}})
+    last = LastObserved()
+    judge = DeterministicJudge(last.of)
+    for width in (0.05, 0.06):
+        observation = observe(signals={"width": width})
+        judge.judge(
+            EvaluationRequest(
+                post_condition="It is there.",
+                criterion=criterion.model_dump_json(),
+                observation=observation,
+            )
+        )
+        found = explain(criterion, last.of(observation))
+        assert [item.finding.holds for item in found.measured] == [True]
+        assert measured[-1] is observation
+    assert len(measured) == 2
+
+
 def test_without_a_criterion_nothing_is_measured(observe):
-    found = explain(None, observe(signals={"width": 0.05}))
+    found = explain(None, Observed(observe(signals={"width": 0.05})))
     assert (found.measured, found.lines) == ((), ())

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from harness_ros.contract import EvaluationRequest, Kind, Status
-from harness_ros.judges import Criterion, DeterministicJudge, evaluate
+from harness_ros.judges import Criterion, DeterministicJudge, Observed, evaluate
 
 VALUES = (True, False, None)
 SIGNAL_OF = {True: 1.0, False: 0.0, None: float("nan")}
@@ -23,9 +23,9 @@ def signals(**values):
 
 def truth(node, observation):
     """What a node is, told by success, by its opposite, and by neither."""
-    if evaluate(Criterion(success=node), observation).status is Status.SUCCESS:
+    if evaluate(Criterion(success=node), Observed(observation)).status is Status.SUCCESS:
         return True
-    if evaluate(Criterion(success={"not": node}), observation).status is Status.SUCCESS:
+    if evaluate(Criterion(success={"not": node}), Observed(observation)).status is Status.SUCCESS:
         return False
     return None
 
@@ -64,7 +64,7 @@ def judged(observe, success, failures, process):
         names["process"] = process
         written["process"] = {"when": holds_when_one("process"), "reason": "go on"}
     observation = observe(signals=signals(success=success, **names))
-    return evaluate(Criterion.model_validate(written), observation)
+    return evaluate(Criterion.model_validate(written), Observed(observation))
 
 
 @pytest.mark.parametrize(("success", "failures", "process"), DECISIONS)

@@ -20,9 +20,9 @@ sys.path.append(str(Path(__file__).parents[1] / "grading"))
 
 from graded_rows import evening
 
+from harness_ros.grading.kept_pictures import CHECKS, view_folder
 from harness_ros.grading.report import picture_of
 from harness_ros.grading.row import GradedRun
-from harness_ros.grading.work import CHECKS, view_folder
 from harness_ros.labelling.command import LabelOptions, served
 from harness_ros.labelling.server import LabelServer
 

@@ -5,7 +5,7 @@
 import importlib
 import pkgutil
 
-from harness_ros.judges.checks.observed import CannotTell, Observed
+from harness_ros.judges.checks.observed import CannotTell, LastObserved, Observed
 from harness_ros.judges.checks.region import WHOLE_IMAGE, Rectangle, Region
 from harness_ros.judges.checks.registry import (
     CHECKS,
@@ -26,6 +26,7 @@ __all__ = [
     "CheckError",
     "CheckParameters",
     "Finding",
+    "LastObserved",
     "Observed",
     "Rectangle",
     "Region",

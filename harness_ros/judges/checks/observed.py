@@ -1,6 +1,6 @@
 # Copyright 2026 harness_ros contributors
 # SPDX-License-Identifier: Apache-2.0
-"""An Observation as checks read it: each frame decoded once in an evaluation."""
+"""An Observation as checks read it: each frame is decoded once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CannotTell(HarnessError):
 
 
 class Observed:
-    """One Observation during one evaluation."""
+    """One Observation, and what was found in it so far."""
 
     def __init__(self, observation: Observation) -> None:
         self.observation = observation
@@ -55,8 +55,25 @@ class Observed:
         return signal
 
     def once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
-        """What `compute` returned when it was first called for this key in this evaluation."""
+        """What `compute` returned when it was first called for this key."""
         if key not in self._known:
             self._known[key] = compute()
         value: _Value = self._known[key]
         return value
+
+
+class LastObserved:
+    """Keeps the last Observation as checks read it: it is decoded and measured once.
+
+    So what a judge found is there for what draws it.
+    """
+
+    def __init__(self) -> None:
+        self._last: Observed | None = None
+
+    def of(self, observation: Observation) -> Observed:
+        """The Observation as checks read it."""
+        last = self._last
+        if last is None or last.observation is not observation:
+            last = self._last = Observed(observation)
+        return last

@@ -15,7 +15,7 @@ from harness_ros.judges.drawing import text
 from harness_ros.judges.drawing.depth import DepthRange, Mark, colours, draw_scale
 from harness_ros.judges.drawing.labels import Label, draw_labels
 from harness_ros.judges.drawing.lines import Outline, draw_outlines
-from harness_ros.judges.drawing.palette import AMBER, FAINT, INK, PAPER, Pixels
+from harness_ros.judges.drawing.palette import AMBER, FAINT, INK, Pixels, filled
 
 TITLE_PX, SMALL_PX = 15, 13
 GAP = 8
@@ -77,20 +77,20 @@ class Panel:
         name = self.name
         used = text.width_of(name, TITLE_PX, bold=True) + 10
         about = text.wrap(self._about, max(self._width - used, 60), SMALL_PX)[0]
-        title = np.full((line + 4, self._width, 3), PAPER, np.uint8)
+        title = filled(line + 4, self._width)
         text.put(title, name, (0, 0), INK, TITLE_PX, bold=True)
         text.put(title, about, (used, 2), FAINT, SMALL_PX)
         return title
 
     def _padded(self, pixels: Pixels) -> Pixels:
-        padded = np.full((pixels.shape[0], self._width, 3), PAPER, np.uint8)
+        padded = filled(pixels.shape[0], self._width)
         padded[:, : pixels.shape[1]] = pixels
         return padded
 
     def _inset_row(self) -> Pixels:
         """The insets side by side, those that find no space left out."""
         line = text.height_of(SMALL_PX)
-        row = np.full((GAP + line + INSET_HEIGHT, self._width, 3), PAPER, np.uint8)
+        row = filled(GAP + line + INSET_HEIGHT, self._width)
         left = 0
         for image, words in self.insets:
             scale = min(INSET_HEIGHT / image.shape[0], self._width / image.shape[1])
@@ -118,7 +118,7 @@ def _resized(pixels: Pixels, size: tuple[int, ...]) -> Pixels:
 
 
 def _missing(size: tuple[int, ...], why: str) -> Pixels:
-    pixels = np.full((size[1], size[0], 3), (228, 228, 226), np.uint8)
+    pixels = filled(size[1], size[0], (228, 228, 226))
     for row, words in enumerate(text.wrap(why, size[0] - 24, TITLE_PX)):
         text.put(pixels, words, (12, 12 + row * text.height_of(TITLE_PX)), AMBER, TITLE_PX)
     return pixels

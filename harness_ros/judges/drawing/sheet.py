@@ -19,10 +19,10 @@ from harness_ros.judges.drawing.palette import (
     FAINT,
     GREEN,
     INK,
-    PAPER,
     RED,
     Colour,
     Pixels,
+    filled,
     of_outcome,
 )
 from harness_ros.judges.drawing.panel import Panel
@@ -91,7 +91,7 @@ def draw(heading: Heading, explanation: Explanation, views: Sequence[str] | None
     parts += [_row(panels[at : at + 3], width) for at in range(0, len(panels), 3)]
     parts.append(_evidence(explanation.lines, width))
     sheet = np.concatenate([part for part in parts if part.size])
-    framed: Pixels = np.full((sheet.shape[0] + 2 * MARGIN, width + 2 * MARGIN, 3), PAPER, np.uint8)
+    framed = filled(sheet.shape[0] + 2 * MARGIN, width + 2 * MARGIN)
     framed[MARGIN:-MARGIN, MARGIN:-MARGIN] = sheet
     return framed
 
@@ -152,7 +152,7 @@ def _heading(heading: Heading, width: int) -> Pixels:
         if said:
             lines += [(words, BODY_PX, colour, False) for words in text.wrap(said, width, BODY_PX)]
     heights = [text.height_of(size) + (4 if bold else 0) for _, size, _, bold in lines]
-    pixels = np.full((sum(heights) + GAP, width, 3), PAPER, np.uint8)
+    pixels = filled(sum(heights) + GAP, width)
     top = 0
     for (words, size, colour, bold), height in zip(lines, heights, strict=True):
         text.put(pixels, words, (0, top), colour, size, bold)
@@ -162,7 +162,7 @@ def _heading(heading: Heading, width: int) -> Pixels:
 
 def _row(panels: Sequence[Panel], width: int) -> Pixels:
     rendered = [panel.render() for panel in panels]
-    row = np.full((max(item.shape[0] for item in rendered) + GAP, width, 3), PAPER, np.uint8)
+    row = filled(max(item.shape[0] for item in rendered) + GAP, width)
     left = 0
     for item in rendered:
         row[: item.shape[0], left : left + item.shape[1]] = item
@@ -183,7 +183,7 @@ def _evidence_line(line: Line, width: int, height: int) -> Pixels:
     words_left = left + INDENT + (text.width_of("00", SMALL_PX, bold=True) + 8 if is_check else 0)
     wrapped = text.wrap(line.text, max(width - words_left, 120), SMALL_PX)
     space = 0 if is_check else 4
-    pixels = np.full((len(wrapped) * height + space, width, 3), PAPER, np.uint8)
+    pixels = filled(len(wrapped) * height + space, width)
     colour = of_outcome(line.holds) if is_check else FAINT
     text.put_symbol(pixels, line.holds, (left, space + 4), SMALL_PX - 1, colour)
     if is_check:

@@ -5,9 +5,12 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
+from typing import Any
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from harness_ros.judges.drawing.palette import Colour, Pixels, blend, of_outcome
 
@@ -62,14 +65,8 @@ def put(
     pixels: Pixels, text: str, at: tuple[int, int], colour: Colour, size: float, bold: bool = False
 ) -> None:
     """Writes a line whose top left corner is at (x, y); what lies outside is cut off."""
-    font, scale, thickness = _font(size, bold)
-    text = plain(text)
-    width = width_of(text, size, bold) + 2
-    height = height_of(size)
-    mask = np.zeros((height * _FINER, width * _FINER), np.uint8)
-    baseline = round(1.1 * size * _FINER)
-    cv2.putText(mask, text, (0, baseline), font, scale, 255, thickness, cv2.LINE_AA)
-    opacity = cv2.resize(mask, (width, height), interpolation=cv2.INTER_AREA) / 255
+    drawn = _drawn(plain(text), size, bold)
+    height, width = drawn.shape
     x, y = at
     rows, columns = pixels.shape[:2]
     top, left = max(y, 0), max(x, 0)
@@ -78,7 +75,7 @@ def put(
         blend(
             pixels[top:bottom, left:right],
             colour,
-            opacity[top - y : bottom - y, left - x : right - x],
+            drawn[top - y : bottom - y, left - x : right - x] / 255,
         )
 
 
@@ -111,6 +108,19 @@ def put_symbol(
         )
         width = max(2, round(0.16 * size))
         cv2.line(pixels, first, second, ink, width, cv2.LINE_AA, fraction_bits)
+
+
+@lru_cache(maxsize=256)
+def _drawn(text: str, size: float, bold: bool) -> NDArray[np.uint8]:
+    """How much of each pixel a line covers, (height, width) of 0 to 255; most come again."""
+    font, scale, thickness = _font(size, bold)
+    width, height = width_of(text, size, bold) + 2, height_of(size)
+    mask = np.zeros((height * _FINER, width * _FINER), np.uint8)
+    baseline = round(1.1 * size * _FINER)
+    cv2.putText(mask, text, (0, baseline), font, scale, 255, thickness, cv2.LINE_AA)
+    drawn: NDArray[Any] = cv2.resize(mask, (width, height), interpolation=cv2.INTER_AREA)
+    drawn.flags.writeable = False
+    return drawn
 
 
 def _font(size: float, bold: bool) -> tuple[int, float, int]:
