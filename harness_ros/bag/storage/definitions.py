@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -98,19 +99,16 @@ class BagDefinitions:
                         path, f"has another definition of {name} than before: the first counts"
                     )
         needed = self._with_parts(types, wanted)
-        store = get_typestore(Stores.EMPTY)
         try:
             # No more than is needed: code is made of each.
-            store.register(needed)
+            return _store_of(needed)
         except Exception as error:
             # It runs code that it writes from the definitions, and raises what that raises.
             self._problems.say(
                 self._path,
                 f"its definitions cannot be used ({said(error)}): the standard ones were used",
             )
-            store = get_typestore(Stores.EMPTY)
-            store.register(self._with_parts({}, wanted))
-        return store
+            return _store_of(self._with_parts({}, wanted))
 
     def _with_parts(self, types: Types, wanted: Iterable[str]) -> Types:
         found: Types = {}
@@ -150,6 +148,26 @@ class BagDefinitions:
                         "another one was looked for",
                     )
         return self._parsed[key]
+
+
+_stores: deque[tuple[Types, Typestore]] = deque(maxlen=8)
+"""The last ones: bags of one robot define the same types, and making the code of a store takes
+longer than opening a bag."""
+
+
+def _store_of(types: Types) -> Typestore:
+    """A type store with these definitions.
+
+    Raises:
+        Exception: of any kind, where they cannot be used.
+    """
+    for known, store in _stores:
+        if known == types:
+            return store
+    store = get_typestore(Stores.EMPTY)
+    store.register(types)
+    _stores.append((types, store))
+    return store
 
 
 def parsed(text: str, encoding: str, message_type: str) -> Types:
