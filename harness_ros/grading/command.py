@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -22,6 +23,11 @@ from harness_ros.grading.pool import Pool, outcomes, pool_of
 from harness_ros.grading.results import Key, Results
 from harness_ros.grading.row import BagProblem, GradedRun
 from harness_ros.grading.work import OpenBag, Outcome, Piece, Task, pieces, runs_of
+from harness_ros.judges.making import with_members
+from harness_ros.judges.model.funds import open_accounts
+
+ACCOUNTS = "spending.sqlite"
+"""File in the folder of a grading, while several workers ask judges with a spending cap."""
 
 
 @dataclass
@@ -52,7 +58,10 @@ def grade_bags(options: GradeOptions, console: Console) -> Grading:
     if task.runs is not None:
         # Before any work: a mistake in it should not be heard of after an hour.
         runs_of_file(task.runs, task.namespace)
+    if not options.alone and _has_cap(config):
+        task = replace(task, accounts=options.out / ACCOUNTS)
     with (
+        nullcontext() if task.accounts is None else open_accounts(task.accounts),
         OpenBag(task.definitions) as open_bag,
         bars(console) as shown,
         pool_of(task, open_bag, options.workers, options.ray) as pool,
@@ -156,6 +165,11 @@ class _Grader:
             if not said.startswith(problem.bag):
                 said = f"{problem.bag}: {said}"
             self._console.print(said, style="yellow", markup=False, soft_wrap=True)
+
+
+def _has_cap(config: EvaluationConfig) -> bool:
+    asked = with_members(config.judges, {tool.judge for tool in config.tools.values()})
+    return any(getattr(config.judges[key], "spending_cap", None) is not None for key in asked)
 
 
 def _check_bags(bags: Sequence[Path]) -> None:

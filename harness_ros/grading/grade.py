@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness_ros import evaluation
@@ -39,18 +40,20 @@ class Graded(NamedTuple):
 
 
 def judges_of(
-    config: EvaluationConfig, observed: Callable[[Observation], Observed] = Observed
+    config: EvaluationConfig,
+    observed: Callable[[Observation], Observed] = Observed,
+    accounts: Path | None = None,
 ) -> Mapping[str, Judge]:
     """The judges that the tools of a configuration ask, by their names.
 
     Args:
-        observed: as DeterministicJudge takes it.
+        observed, accounts: as `make_judges` takes them.
 
     Raises:
         HarnessError: one of them cannot be made; the text names its key and why.
     """
     asked = dict.fromkeys(tool.judge for tool in config.tools.values())
-    return make_judges(config.judges, config.cards, asked, observed)
+    return make_judges(config.judges, config.cards, asked, observed, accounts)
 
 
 def grade(

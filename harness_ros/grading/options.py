@@ -33,6 +33,11 @@ class GradeOptions:
     namespace: str = "/harness"
     definitions: tuple[Path, ...] = ()
 
+    @property
+    def alone(self) -> bool:
+        """Whether this process does all the work."""
+        return self.ray is None and self.workers == 1
+
     def task(self) -> Task:
         """What every piece of the work needs of them.
 

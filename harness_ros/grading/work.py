@@ -8,6 +8,7 @@ import gc
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import cv2
@@ -48,6 +49,8 @@ class Task:
     """Folders of message definitions."""
     clips: bool = False
     """Whether a video of each camera is made of each run."""
+    accounts: Path | None = None
+    """Where workers share the spending caps of judges."""
     pictures: bool = True
     """Whether anything is written for the report."""
 
@@ -149,6 +152,7 @@ class OpenBag:
         self.close()
 
 
+@cache
 def as_worker() -> None:
     """Makes this process a worker: it takes one processor, and keeps memory that it freed.
 
@@ -180,7 +184,7 @@ class Worker:
             if self._config is None:
                 config = load(self._task.config)
                 # Once: a judge may keep an account, and a client that is slow to make.
-                self._judges = judges_of(config, self._observed.of)
+                self._judges = judges_of(config, self._observed.of, self._task.accounts)
                 self._config = config
             config = self._config
             bag = self._open_bag.get(piece.bag)

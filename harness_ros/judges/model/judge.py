@@ -21,6 +21,7 @@ from harness_ros.judges.model.answer import (
     parse_critic,
 )
 from harness_ros.judges.model.asking import Asked, Asker, asked
+from harness_ros.judges.model.funds import Funds
 from harness_ros.judges.model.question import CLAIMS, ask_about, criticise
 from harness_ros.judges.model.session import ModelSession, answer_within_s
 from harness_ros.judges.model.settings import ModelSettings
@@ -40,13 +41,14 @@ class ModelJudge:
 
     Args:
         name: key under `judges` in eval.yaml.
+        funds: what its spending cap is of; by default of this judge alone.
     """
 
-    def __init__(self, name: str, settings: ModelSettings) -> None:
+    def __init__(self, name: str, settings: ModelSettings, funds: Funds | None = None) -> None:
         self.name = name
         self._settings = settings
         self._who = f"{name} ({settings.model})"
-        self._session = ModelSession(name, settings)
+        self._session = ModelSession(name, settings, funds)
 
     @property
     def account(self) -> Account:

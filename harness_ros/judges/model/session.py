@@ -15,6 +15,7 @@ from harness_ros.judges.model.asking import Asker
 from harness_ros.judges.model.background import Background
 from harness_ros.judges.model.cassette import Cassette
 from harness_ros.judges.model.endpoint import Endpoint
+from harness_ros.judges.model.funds import Funds
 from harness_ros.judges.model.settings import ModelSettings
 from harness_ros.judges.model.spending import Account, Spending
 
@@ -35,12 +36,13 @@ class ModelSession:
 
     Args:
         name: of the judge.
+        funds: see Spending.
     """
 
-    def __init__(self, name: str, settings: ModelSettings) -> None:
+    def __init__(self, name: str, settings: ModelSettings, funds: Funds | None = None) -> None:
         self._name = name
         self._settings = settings
-        self._spending = Spending(settings.prices, settings.spending_cap)
+        self._spending = Spending(settings.prices, settings.spending_cap, funds)
         self._cassette = (
             Cassette(settings.cassette, connection.host_of(settings)) if settings.cassette else None
         )

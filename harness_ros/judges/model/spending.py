@@ -5,8 +5,10 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 
 from harness_ros.contract import HarnessError, Record, Usage
+from harness_ros.judges.model.funds import Funds, FundsError, OwnFunds, Taken
 from harness_ros.judges.model.settings import PriceSettings
 
 CHARACTERS_PER_TOKEN = 3
@@ -57,15 +59,20 @@ class Spending:
 
     Before a request, what it may cost at most is set aside: of requests that are under way at the
     same time, none can slip past the cap.
+
+    Args:
+        funds: what the cap is of; without, it is of this judge alone.
     """
 
-    def __init__(self, prices: PriceSettings | None, cap: float | None) -> None:
+    def __init__(
+        self, prices: PriceSettings | None, cap: float | None, funds: Funds | None = None
+    ) -> None:
         self._prices = prices
         self._cap = cap
+        self._funds = funds or OwnFunds()
         self._lock = threading.Lock()
         self._usage = Usage()
         self._replayed = 0
-        self._set_aside = 0.0
         self._exhausted = False
 
     @property
@@ -90,6 +97,7 @@ class Spending:
 
         Raises:
             CapReachedError: that is more than is left.
+            FundsError: nobody knows what is left.
         """
         estimate = Usage(
             calls=1,
@@ -97,12 +105,11 @@ class Spending:
             output_tokens=output_tokens,
             cost=self.cost(input_tokens, output_tokens),
         )
-        with self._lock:
-            taken = self._usage.cost + self._set_aside
-            if self._cap is not None and (taken >= self._cap or taken + estimate.cost > self._cap):
+        taken = self._funds.set_aside(estimate.cost, self._cap)
+        if taken is not None:
+            with self._lock:
                 self._exhausted = True
-                raise CapReachedError(self._words(estimate.cost))
-            self._set_aside += estimate.cost
+            raise CapReachedError(self._words(taken, estimate.cost))
         return Reservation(self, estimate, bill)
 
     def cost(self, input_tokens: int, output_tokens: int) -> float:
@@ -118,14 +125,16 @@ class Spending:
     def settle(self, estimate: Usage, taken: Usage) -> None:
         """Takes what a request really took instead of what was set aside for it."""
         with self._lock:
-            self._set_aside = max(0.0, self._set_aside - estimate.cost)
             self._usage += taken
+        # Where it cannot be written down, the estimate stays set aside: the answer is no worse.
+        with suppress(FundsError):
+            self._funds.settle(estimate.cost, taken.cost)
 
-    def _words(self, estimate: float) -> str:
+    def _words(self, taken: Taken, estimate: float) -> str:
         currency = self._prices.currency if self._prices else ""
-        aside = f", {self._set_aside:.4g} are set aside" if self._set_aside else ""
+        aside = f", {taken.set_aside:.4g} are set aside" if taken.set_aside else ""
         return (
-            f"spending_cap is {self._cap:g} {currency}: {self._usage.cost:.4g} are spent since the "
+            f"spending_cap is {self._cap:g} {currency}: {taken.spent:.4g} are spent since the "
             f"judge was started{aside}, and one more request may cost {estimate:.4g}"
         )
 

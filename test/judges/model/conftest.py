@@ -17,6 +17,7 @@ from judge_world import KEY, KEY_VARIABLE, request_of
 from openai_server import OpenAIServer
 
 from harness_ros.contract import EvaluationRequest
+from harness_ros.judges.model.funds import Funds
 from harness_ros.judges.model.judge import ModelJudge
 from harness_ros.judges.model.settings import ModelSettings
 
@@ -57,11 +58,11 @@ def settings_with(server: OpenAIServer) -> Callable[..., ModelSettings]:
 
 @pytest.fixture
 def make_judge(settings_with: Callable[..., ModelSettings]) -> Iterator[MakeJudge]:
-    """make_judge(setting=..., ...) -> a judge that asks the server."""
+    """make_judge(setting=..., ..., funds=...) -> a judge that asks the server."""
     judges = []
 
-    def make(**settings: Any) -> ModelJudge:
-        judges.append(ModelJudge("looker", settings_with(**settings)))
+    def make(funds: Funds | None = None, **settings: Any) -> ModelJudge:
+        judges.append(ModelJudge("looker", settings_with(**settings), funds))
         return judges[-1]
 
     yield make

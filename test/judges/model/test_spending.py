@@ -3,6 +3,8 @@
 """What a judge's requests took, and that a cap holds."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -10,12 +12,25 @@ from judge_world import together
 from openai_server import Response, answers, fails, says
 
 from harness_ros.contract import Status, Usage
+from harness_ros.judges.model.funds import FundsError, OwnFunds, SharedFunds, open_accounts
 from harness_ros.judges.model.settings import PriceSettings
 from harness_ros.judges.model.spending import Bill, CapReachedError, Spending
 
 PRICES = {"input_per_million": 10.0, "output_per_million": 100.0, "currency": "EUR"}
 COST = 1000 * 10e-6 + 50 * 100e-6
 """Of one answer of the server."""
+
+
+@pytest.fixture
+def shared(tmp_path):
+    path = tmp_path / "accounts.sqlite"
+    with open_accounts(path):
+        yield SharedFunds(path, "looker")
+
+
+@pytest.fixture(params=["own", "shared"])
+def funds(request):
+    return OwnFunds() if request.param == "own" else request.getfixturevalue("shared")
 
 
 def test_a_judgement_says_what_it_took(server, make_judge, request_record):
@@ -102,11 +117,91 @@ def test_repeated_requests_and_votes_are_held_against_the_cap(server, make_judge
     assert len(server.requests) == 1
 
 
-def test_nothing_stays_set_aside(server, make_judge, request_record):
+def test_nothing_stays_set_aside(server, make_judge, request_record, funds):
     server.script.extend([fails(500, retry_after="0"), Response(drop=True), says(None)])
-    judge = make_judge(prices=PRICES, spending_cap=100)
+    judge = make_judge(prices=PRICES, spending_cap=100, funds=funds)
     judge.judge(request_record)
-    assert judge._session._spending._set_aside == pytest.approx(0)
+    taken = funds.set_aside(1000.0, 100.0)
+    assert taken.set_aside == pytest.approx(0)
+    assert taken.spent == pytest.approx(judge.account.cost)
+
+
+def test_judges_with_an_account_in_common_have_one_cap(server, make_judge, request_record, shared):
+    judges = [
+        make_judge(prices=PRICES, spending_cap=0.25, max_output_tokens=1000, funds=shared)
+        for _ in range(8)
+    ]
+    for _ in range(3):
+        together(8, lambda number: judges[number].judge(request_record))
+    cost = sum(judge.account.cost for judge in judges)
+    assert cost == pytest.approx(shared.set_aside(1000.0, 0.25).spent)
+    assert 0.25 - 0.14 < cost <= 0.25
+    assert len(server.requests) == round(cost / COST)
+
+
+def test_without_the_account_no_request_is_sent(server, make_judge, request_record, tmp_path):
+    missing = tmp_path / "not_there.sqlite"
+    judge = make_judge(prices=PRICES, spending_cap=1.0, funds=SharedFunds(missing, "looker"))
+    judgement = judge.judge(request_record)
+    assert f"{missing}: what was spent cannot be shared" in judgement.error
+    assert server.requests == []
+    assert not missing.exists()
+
+
+def test_an_answer_counts_that_cannot_be_written_down(
+    server, make_judge, request_record, shared, tmp_path
+):
+    class Removes(SharedFunds):
+        def settle(self, estimate, cost):
+            raise FundsError("the disk is full")
+
+    funds = Removes(tmp_path / "accounts.sqlite", "looker")
+    judge = make_judge(prices=PRICES, spending_cap=0.25, funds=funds)
+    assert judge.judge(request_record).status is Status.SUCCESS
+    assert shared.set_aside(1000.0, 0.25).set_aside > COST
+
+
+def test_each_judge_has_an_account_of_its_own(shared, tmp_path):
+    assert shared.set_aside(0.2, 0.25) is None
+    other = SharedFunds(tmp_path / "accounts.sqlite", "other")
+    assert other.set_aside(0.2, 0.25) is None
+    assert shared.set_aside(0.2, 0.25) == (0.0, 0.2)
+    shared.settle(0.2, 0.1)
+    assert shared.set_aside(0.2, 0.25) == (0.1, 0.0)
+
+
+SPEND = """
+import sys
+from pathlib import Path
+from harness_ros.judges.model.funds import SharedFunds
+
+funds, spent = SharedFunds(Path(sys.argv[1]), "looker"), 0
+while funds.set_aside(0.03, 5.0) is None:
+    funds.settle(0.03, 0.02)
+    spent += 1
+print(spent)
+"""
+
+
+def test_processes_that_spend_at_the_same_time_stop_at_the_cap(shared, tmp_path):
+    command = [sys.executable, "-c", SPEND, str(tmp_path / "accounts.sqlite")]
+    started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    spent = sum(int(process.communicate(timeout=60)[0]) for process in started)
+    taken = shared.set_aside(1000.0, 5.0)
+    assert taken == pytest.approx((0.02 * spent, 0.0))
+    # One may have been refused while others had set aside what they did not spend.
+    assert 5.0 - 3 * 0.03 < taken.spent <= 5.0
+
+
+def test_an_account_begins_with_nothing_and_is_gone_at_the_end(tmp_path):
+    path = tmp_path / "made" / "accounts.sqlite"
+    for _ in range(2):
+        with open_accounts(path):
+            assert SharedFunds(path, "looker").set_aside(0.25, 0.25) is None
+        assert list(path.parent.iterdir()) == []
+    path.mkdir()
+    with pytest.raises(FundsError, match=r"accounts\.sqlite: no account"), open_accounts(path):
+        pass
 
 
 def test_a_request_that_is_given_up_is_charged_once():
