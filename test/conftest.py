@@ -3,10 +3,14 @@
 """What holds for all tests."""
 
 import signal
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+sys.path.append(str(Path(__file__).parent))
 
 # A shell that starts the tests in the background has Ctrl-C ignored, and so would every process
 # that a test starts and then ends with it.

@@ -85,8 +85,9 @@ def _graded(tmp_path, bag, config_path, *options):
     assert len(rows) == 30
     assert len(judged) == requests
     assert 0 < requests * COST <= CAP
-    # What a request may cost at most is not spent in the end.
-    assert (CAP - requests * COST) < 0.14
+    if options == ("--workers", 1):
+        # What a request may cost at most is not spent in the end; nor is what others set aside.
+        assert CAP - requests * COST < 0.14
     refused = [row for row in rows if row.kind is Kind.JUDGE_UNAVAILABLE]
     assert len(judged) + len(refused) == 30
     assert all("spending_cap" in row.failure_reason for row in refused)

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 import rclpy
 from rclpy.action import ActionClient, ActionServer
 from rclpy.context import Context
-from rclpy.executors import Executor, SingleThreadedExecutor
+from rclpy.executors import Executor, MultiThreadedExecutor, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
 
@@ -37,6 +37,10 @@ from harness_ros import msg
 from harness_ros.ros.client import HarnessClient, ToolOutcome
 from harness_ros.ros.qos import EVENTS
 from harness_ros.ros.threads import wait
+
+if TYPE_CHECKING:  # they import this file
+    from planner import Planner
+    from raw_tool import RawTool
 
 CONFIG = Path(__file__).parent / "eval.yaml"
 Made = TypeVar("Made", bound=Node)
@@ -80,6 +84,31 @@ def spun(
                 waitable.destroy()
         node.destroy_node()
         rclpy.try_shutdown(context=context)
+
+
+@pytest.fixture(scope="module")
+def planner() -> Iterator[Planner]:
+    """Calls tools as a task planner does."""
+    from planner import Planner
+
+    with spinning("planner") as node:
+        yield Planner(node)
+
+
+@pytest.fixture(scope="module")
+def foreign_server() -> Iterator[RawTool]:
+    """The server of the tool `foreign`, of a kind that harness_ros did not make."""
+    from raw_tool import RawTool
+
+    with spinning("foreign_arm", MultiThreadedExecutor) as node:
+        yield RawTool(node, "foreign")
+
+
+@pytest.fixture
+def foreign(foreign_server: RawTool) -> RawTool:
+    """The same as it is at first."""
+    foreign_server.reset()
+    return foreign_server
 
 
 class Listener:

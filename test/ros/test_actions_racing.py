@@ -21,7 +21,6 @@ from planner import Planner, config_with
 from processes import Nodes
 from raw_tool import FINISHED, STARTED, Gate, RawTool
 from rclpy.action import CancelResponse, GoalResponse
-from rclpy.executors import MultiThreadedExecutor
 from robot import Target
 
 from harness_ros import action
@@ -64,24 +63,6 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
     made = Nodes(folder, config_with(folder, TOOLS), {"tool_gateway": timeouts})
     yield made
     made.stop_all()
-
-
-@pytest.fixture(scope="module")
-def planner() -> Iterator[Planner]:
-    with spinning("planner") as node:
-        yield Planner(node)
-
-
-@pytest.fixture(scope="module")
-def foreign_server() -> Iterator[RawTool]:
-    with spinning("foreign_arm", MultiThreadedExecutor) as node:
-        yield RawTool(node, "foreign")
-
-
-@pytest.fixture
-def foreign(foreign_server: RawTool) -> RawTool:
-    foreign_server.reset()
-    return foreign_server
 
 
 def works_a_moment(_: Target, run: RunHandle) -> BackendResult:

@@ -192,12 +192,6 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
 
 
 @pytest.fixture(scope="module")
-def planner() -> Iterator[Planner]:
-    with spinning("planner") as node:
-        yield Planner(node)
-
-
-@pytest.fixture(scope="module")
 def called(started: Chain, planner: Planner) -> Iterator[dict[str, Called]]:
     """Every tool of this module called once, all at the same time."""
 

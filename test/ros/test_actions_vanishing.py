@@ -65,12 +65,6 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
 
 
 @pytest.fixture(scope="module")
-def planner() -> Iterator[Planner]:
-    with spinning("planner") as node:
-        yield Planner(node)
-
-
-@pytest.fixture(scope="module")
 def mortals(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mortals]:
     made = Mortals(tmp_path_factory.mktemp("mortals"))
     for tool, fate in FATES.items():

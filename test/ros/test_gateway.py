@@ -12,13 +12,12 @@ from typing import Any
 
 import pytest
 from action_msgs.msg import GoalStatus
-from conftest import Chain, cancel, ended, spinning, until
+from conftest import Chain, cancel, ended, until
 from planner import RED, Planner, config_with
 from processes import Nodes
 from raw_tool import RawTool
 from rclpy.action import GoalResponse
 from rclpy.action.server import ServerGoalHandle
-from rclpy.executors import MultiThreadedExecutor
 from robot import marker_image
 
 from harness_ros import action, msg
@@ -43,24 +42,6 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
     )
     yield made
     made.stop_all()
-
-
-@pytest.fixture(scope="module")
-def planner() -> Iterator[Planner]:
-    with spinning("planner") as node:
-        yield Planner(node)
-
-
-@pytest.fixture(scope="module")
-def foreign_server() -> Iterator[RawTool]:
-    with spinning("foreign_arm", MultiThreadedExecutor) as node:
-        yield RawTool(node, "foreign")
-
-
-@pytest.fixture
-def foreign(foreign_server: RawTool) -> RawTool:
-    foreign_server.reset()
-    return foreign_server
 
 
 @pytest.mark.parametrize(

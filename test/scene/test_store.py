@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from dying import die_at
 
 from harness_ros.config import EvaluationConfig
 from harness_ros.contract import Kind, Status, Verdict
@@ -374,19 +375,7 @@ def work(path, first, started, crash_at=None):
     # What earlier tests left in this process, such as DDS participants, is not the child's to free.
     gc.freeze()
     if crash_at is not None:
-        connect, left = sqlite3.connect, [crash_at]
-
-        def count(_statement):
-            left[0] -= 1
-            if left[0] < 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        def counted(*args, **kwargs):
-            connection = connect(*args, **kwargs)
-            connection.set_trace_callback(count)
-            return connection
-
-        sqlite3.connect = counted
+        die_at(crash_at)
     ledger = Ledger(path)
     store = SceneStore(ledger, CONFIG)
     store.catch_up()

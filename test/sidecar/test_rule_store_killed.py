@@ -14,6 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from dying import die_at
 
 sys.path.append(str(Path(__file__).parent))
 
@@ -131,25 +132,8 @@ def test_killed_at_any_moment_nothing_acknowledged_is_lost_and_nothing_is_half_w
     assert len(killed_between) >= 4
 
 
-def crash_at(statement):
-    """SQLite connections of this process die with it, before that statement."""
-    connect, left = sqlite3.connect, [statement]
-
-    def count(_statement):
-        left[0] -= 1
-        if left[0] < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def counted(*args, **kwargs):
-        connection = connect(*args, **kwargs)
-        connection.set_trace_callback(count)
-        return connection
-
-    sqlite3.connect = counted
-
-
 def work_until(path, pipe, statement):
-    crash_at(statement)
+    die_at(statement)
     work(path, pipe, 0, 1)
 
 

@@ -114,7 +114,7 @@ class SharedFunds:
         try:
             # Not made where it is not there: each machine would have an account of its own.
             address = f"{self._path.resolve().as_uri()}?mode=rw"
-            opened = sqlite3.connect(address, WAIT_S, isolation_level=None, uri=True)
+            opened = sqlite3.connect(address, timeout=WAIT_S, isolation_level=None, uri=True)
             with closing(opened) as account:
                 account.execute("BEGIN IMMEDIATE")
                 yield account
