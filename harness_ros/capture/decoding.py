@@ -121,11 +121,13 @@ class Decoder:
             if name in seen or name not in self._expected:
                 continue
             seen.add(name)
-            expected = self._expected[name][1]
-            said = difference(name, self.definitions.fields(name).items(), expected)
+            found, expected = self.definitions.fields(name), self._expected[name][1]
+            said = difference(name, found.items(), expected)
             if said:
                 return f"the definition of {name} that came with it is not used: {said}"
-            open_ += [part for _, field in expected if (part := message_type_of(field))]
+            # What it lacks without a difference is of a later version, and its type not there.
+            parts = [message_type_of(field) for wanted, field in expected if wanted in found]
+            open_ += filter(None, parts)
         return ""
 
 
