@@ -11,15 +11,22 @@ VERSION = re.search(r"<version>(.+)</version>", Path(__file__).with_name("packag
 
 setup(
     version=VERSION.group(1) if VERSION else "0",
-    # The .msg files travel along: bags are written and read by them.
-    packages=[*find_packages(include=["harness_ros", "harness_ros.*"]), "harness_ros.interfaces"],
-    package_dir={"harness_ros.interfaces": "msg"},
+    # The .msg files travel along: bags are written and read by them. So does the recorded demo.
+    packages=[
+        *find_packages(include=["harness_ros", "harness_ros.*"]),
+        "harness_ros.interfaces",
+        "harness_ros.model_demo",
+    ],
+    package_dir={"harness_ros.interfaces": "msg", "harness_ros.model_demo": "config/model_demo"},
+    # What is below the packages and is none is named, and not taken from MANIFEST.in.
+    include_package_data=False,
     package_data={
         "harness_ros": ["py.typed"],
         "harness_ros.calibration": ["page/*"],
         "harness_ros.grading.report": ["page/*"],
         "harness_ros.interfaces": ["*.msg"],
         "harness_ros.labelling": ["page/*"],
+        "harness_ros.model_demo": ["*.jsonl", "*.mcap", "*.yaml", "*/*.json"],
         "harness_ros.rules": ["page/*"],
     },
 )

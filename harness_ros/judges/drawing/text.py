@@ -18,6 +18,7 @@ _FINER = 4
 """Letters are drawn this much larger and made small again: OpenCV's small ones are ragged."""
 _FONT_PX = 30.0
 """Size of the font at scale 1."""
+_OUTLINES = int(cv2.__version__.split(".")[0]) >= 5
 _REPLACED = str.maketrans(
     {"→": "->", "≥": ">=", "≤": "<=", "×": "x", "°": " deg", "–": "-", "—": "-", "…": "..."}
     | dict.fromkeys("‘’", "'")
@@ -124,6 +125,9 @@ def _drawn(text: str, size: float, bold: bool) -> NDArray[np.uint8]:
 
 
 def _font(size: float, bold: bool) -> tuple[int, float, int]:
+    """Font, scale and thickness; OpenCV 5 has fonts with outlines, of two weights each."""
+    if _OUTLINES:
+        return cv2.FONT_HERSHEY_SIMPLEX, size / _FONT_PX * _FINER, 2 if bold else 1
     font = cv2.FONT_HERSHEY_DUPLEX if bold else cv2.FONT_HERSHEY_SIMPLEX
     thickness = max(1, round(size * _FINER * (0.105 if bold else 0.08)))
     return font, size / _FONT_PX * _FINER, thickness

@@ -40,14 +40,15 @@ NO_MODEL = (
 
 
 def recording_folder() -> Path:
-    """Where the recording is: installed, or in the source tree.
+    """Where the recording is: installed by pip, in the source tree, or installed by colcon.
 
     Raises:
-        NotInstalledError: it is in neither.
+        NotInstalledError: it is in none of them.
     """
-    in_tree = Path(harness_ros.__file__).parents[1] / "config" / "model_demo"
-    if (in_tree / BAG).is_file():
-        return in_tree
+    package = Path(harness_ros.__file__).parent
+    for folder in (package / "model_demo", package.parent / "config" / "model_demo"):
+        if (folder / BAG).is_file():
+            return folder
     return share_folder() / "config" / "model_demo"
 
 
