@@ -11,6 +11,8 @@ VERSION = re.search(r"<version>(.+)</version>", Path(__file__).with_name("packag
 
 setup(
     version=VERSION.group(1) if VERSION else "0",
+    # As pyproject.toml has it, setuptools before 77 and after 2026 want it in different forms.
+    license="Apache-2.0",
     # The .msg files travel along: bags are written and read by them. So does the recorded demo.
     packages=[
         *find_packages(include=["harness_ros", "harness_ros.*"]),

@@ -262,11 +262,9 @@ def test_the_mark_lies_on_the_scale_where_the_value_is():
     def place(value):
         strip = draw_scale(scale, [Mark(1, True, value, 1.2, None)], 600)
         # Without the number at the left and the value in words at the right.
-        left, right = (
-            text.width_of("0", 13, bold=True) + 2,
-            text.width_of("00.000 m", 13, bold=True),
-        )
-        dots = np.all(strip[:, left : 600 - right - 1] == palette.GREEN, axis=2)
+        left = text.width_of("0", 13, bold=True) + 2
+        right = 600 - text.width_of("00.000 m", 13, bold=True) - 1
+        dots = np.all(strip[:, left:right] == palette.GREEN, axis=2)
         return np.nonzero(dots)[1].mean()
 
     first, middle, last = place(1.0), place(1.5), place(2.0)
