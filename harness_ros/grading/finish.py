@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from harness_ros.grading.command import Grading
@@ -13,7 +13,7 @@ from harness_ros.grading.kept_pictures import kept_checks, kept_views, view_fold
 from harness_ros.grading.labels import Label
 from harness_ros.grading.report import Label as Outcome
 from harness_ros.grading.report import ReportData, write_report
-from harness_ros.grading.row import BagProblem, GradedRun
+from harness_ros.grading.row import BagProblem
 from harness_ros.grading.summary import Summary, summarize
 
 
@@ -35,7 +35,6 @@ def finish(
     if junit is not None:
         junit.parent.mkdir(parents=True, exist_ok=True)
         write_junit(junit, grading.rows, problems)
-    folders = {row.run_id: view_folder(out, row) for row in grading.rows}
     write_report(
         out / "report.html",
         ReportData(
@@ -43,10 +42,10 @@ def finish(
             rows=grading.rows,
             problems=problems,
             summary=summary,
-            views=lambda run_id: kept_views(folders[run_id]),
-            annotated=lambda run_id: kept_checks(folders[run_id]),
+            views=lambda row: kept_views(view_folder(out, row)),
+            annotated=lambda row: kept_checks(view_folder(out, row)),
             labels=_words(labels or {}),
-            clips=_clips(grading.rows, folders, out),
+            clips=lambda row: _clips(view_folder(out, row), out),
         ),
     )
     return summary
@@ -68,14 +67,5 @@ def _words(labels: Mapping[str, Label]) -> dict[str, Outcome]:
     }
 
 
-def _clips(
-    rows: Sequence[GradedRun], folders: Mapping[str, Path], out: Path
-) -> dict[str, dict[str, str]]:
-    found = {
-        row.run_id: {
-            path.stem: path.relative_to(out).as_posix()
-            for path in sorted(folders[row.run_id].glob("*.webm"))
-        }
-        for row in rows
-    }
-    return {run_id: clips for run_id, clips in found.items() if clips}
+def _clips(folder: Path, out: Path) -> dict[str, str]:
+    return {path.stem: path.relative_to(out).as_posix() for path in sorted(folder.glob("*.webm"))}

@@ -35,7 +35,7 @@ from harness_ros.grading.report.figures import figures
 from harness_ros.grading.report.tables import tables
 from harness_ros.grading.report.timeline import timelines
 from harness_ros.grading.report.wording import Outcome, outcome, seconds, stamp, visible
-from harness_ros.grading.row import BagProblem, parse_line
+from harness_ros.grading.row import BagProblem, GradedRun, parse_line
 from harness_ros.grading.summary import summarize
 
 sys.path.append(str(Path(__file__).parent))
@@ -229,7 +229,7 @@ def test_each_bag_has_a_timeline_of_its_own() -> None:
 
 def test_an_entry_has_what_a_card_shows() -> None:
     row = graded("i", "0123456789abcdef", recorded="S", arguments={"target": "cup", "at": [1, 2]})
-    (entry,) = entries(ReportData("", [row], clips={row.run_id: {"top": "clips/a b.mp4"}}))
+    (entry,) = entries(ReportData("", [row], clips=lambda _: {"top": "clips/a b.mp4"}))
     assert entry["short"] == "01234567"
     assert entry["call"] == "pick(at=[1, 2], target=cup)"
     assert entry["said"] == "failure (inconclusive)"
@@ -248,8 +248,8 @@ def test_pictures_stand_in_the_file_with_their_rows(tmp_path: Path) -> None:
         ReportData(
             "Evening",
             evening("SFS"),
-            views=lambda run_id: [PICTURE] if run_id != "r1" else [],
-            annotated=lambda run_id: checks if run_id == "r2" else None,
+            views=lambda row: [PICTURE] if row.run_id != "r1" else [],
+            annotated=lambda row: checks if row.run_id == "r2" else None,
         ),
     )
     assert [view["name"] for view in found.data("pictures-0")] == ["top"]
@@ -284,7 +284,7 @@ def test_a_bag_of_which_nothing_was_graded_is_a_report_too(tmp_path: Path) -> No
 
 def test_the_same_data_make_the_same_bytes(tmp_path: Path) -> None:
     data = ReportData(
-        "Evening", evening("SFiPc", recorded="S"), views=lambda run_id: [PICTURE], labels={}
+        "Evening", evening("SFiPc", recorded="S"), views=lambda _: [PICTURE], labels={}
     )
     assert written(tmp_path / "a", data) == written(tmp_path / "b", data)
 
@@ -292,8 +292,8 @@ def test_the_same_data_make_the_same_bytes(tmp_path: Path) -> None:
 def test_pictures_of_one_run_at_a_time_are_in_memory(tmp_path: Path) -> None:
     size, count = 400_000, 60
 
-    def views(run_id: str) -> Sequence[ReportView]:
-        number = int(run_id[1:])
+    def views(row: GradedRun) -> Sequence[ReportView]:
+        number = int(row.run_id[1:])
         return [ReportView("top", bytes([number]) * size, 8, 8)]
 
     rows = evening("S" * count)
@@ -309,7 +309,7 @@ def test_a_report_that_fails_leaves_the_one_that_is_there(tmp_path: Path) -> Non
     path = tmp_path / "report.html"
     write_report(path, ReportData("Good", evening("S")))
 
-    def gone(run_id: str) -> Sequence[ReportView]:
+    def gone(row: GradedRun) -> Sequence[ReportView]:
         raise RuntimeError("the pictures are gone")
 
     with pytest.raises(RuntimeError, match="gone"):
@@ -393,9 +393,9 @@ def hostile() -> ReportData:
         rows=rows,
         problems=[BagProblem(bag=text, problem=text)],
         summary={text: text, "more": {text: {text: text}}},
-        views=lambda run_id: [ReportView(text, PICTURE.jpeg, 64, 48, text)],
+        views=lambda _: [ReportView(text, PICTURE.jpeg, 64, 48, text)],
         labels={run_id: "success" for run_id in HOSTILE},
-        clips={run_id: {text: "clips/" + text.replace("\0", "")} for run_id in HOSTILE},
+        clips=lambda _: {text: "clips/" + text.replace("\0", "")},
         subtitle=text,
     )
 

@@ -53,10 +53,10 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
         "Evening",
         rows,
         problems=[BagProblem(bag="bags/gone", problem="no such file", fatal=True)],
-        views=lambda run_id: [] if run_id == "place-3" else [TOP, WRIST],
-        annotated=lambda run_id: CHECKS if run_id == "pick-1" else None,
+        views=lambda row: [] if row.run_id == "place-3" else [TOP, WRIST],
+        annotated=lambda row: CHECKS if row.run_id == "pick-1" else None,
         labels={"pick-0": "failure", "pick-1": "failure"},
-        clips={"pick-0": {"top": "clips/0.mp4"}},
+        clips=lambda row: {"top": "clips/0.mp4"} if row.run_id == "pick-0" else {},
     )
     write_report(path, data)
     return path.as_uri()
@@ -486,7 +486,7 @@ def test_two_thousand_runs_are_ready_at_once(browser: chromium.Browser, tmp_path
         for number in range(2000)
     ]
     path = tmp_path / "report.html"
-    write_report(path, ReportData("Many", rows, views=lambda run_id: [TOP, WRIST]))
+    write_report(path, ReportData("Many", rows, views=lambda _: [TOP, WRIST]))
     pictures = 2000 * (len(TOP.jpeg) + len(WRIST.jpeg)) * 4 / 3
     assert path.stat().st_size < pictures + 2000 * 4000
     browser.size(1280)

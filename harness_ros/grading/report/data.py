@@ -34,14 +34,19 @@ class ReportView:
     caption: str = ""
 
 
-def no_views(run_id: str) -> Sequence[ReportView]:
+def no_views(row: GradedRun) -> Sequence[ReportView]:
     """The views of a report without pictures."""
     return ()
 
 
-def no_annotation(run_id: str) -> ReportView | None:
+def no_annotation(row: GradedRun) -> ReportView | None:
     """The annotated picture of a report without any."""
     return None
+
+
+def no_clips(row: GradedRun) -> Mapping[str, str]:
+    """The recordings of a report without any."""
+    return {}
 
 
 @dataclass(frozen=True)
@@ -54,14 +59,14 @@ class ReportData:
     summary: Summary | Mapping[str, Any] = field(default_factory=dict)
     """As `summarize` makes it, also read from summary.json; any other values of JSON are shown in
     tables, and the rates at the head are those of the rows."""
-    views: Callable[[str], Sequence[ReportView]] = no_views
-    """Views of a run by its run_id. Called once a row while the file is written, in the order of
-    the rows, so that the pictures of one run at a time are in memory."""
-    annotated: Callable[[str], ReportView | None] = no_annotation
-    """The picture with what the checks saw, by run_id; called as `views` is."""
+    views: Callable[[GradedRun], Sequence[ReportView]] = no_views
+    """Views of a row. Called once a row while the file is written, in the order of the rows, so
+    that the pictures of one run at a time are in memory."""
+    annotated: Callable[[GradedRun], ReportView | None] = no_annotation
+    """The picture with what the checks saw; called as `views` is."""
     labels: Mapping[str, Label] = field(default_factory=dict)
     """What people say of runs, by run_id."""
-    clips: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Recordings by run_id and camera: paths relative to the folder of the report, with `/`."""
+    clips: Callable[[GradedRun], Mapping[str, str]] = no_clips
+    """Recordings of a row by camera: paths relative to the folder of the report, with `/`."""
     subtitle: str = ""
     """A line under the title, such as when and by which file was graded."""

@@ -49,7 +49,7 @@ def entries(data: ReportData) -> Iterator[Entry]:
             "mistaken": _mistaken(row, label),
             "clips": [
                 [visible(camera), clip_link(row.run_id, file)]
-                for camera, file in data.clips.get(row.run_id, {}).items()
+                for camera, file in data.clips(row).items()
             ],
         }
 

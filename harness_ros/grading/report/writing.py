@@ -127,8 +127,8 @@ def environment(*folders: Path) -> Environment:
 def _pictures(data: ReportData) -> Iterator[dict[str, Any]]:
     """The pictures of each row that has any."""
     for index, row in enumerate(data.rows):
-        views = [_picture(view) for view in data.views(row.run_id)]
-        annotated = data.annotated(row.run_id)
+        views = [_picture(view) for view in data.views(row)]
+        annotated = data.annotated(row)
         if annotated is not None:
             views.append(_picture(annotated))
         if views:
