@@ -3,13 +3,26 @@
 """Installs the part of harness_ros that needs no ROS; colcon builds the whole."""
 
 import re
+import shutil
 from pathlib import Path
 
 from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
 
 VERSION = re.search(r"<version>(.+)</version>", Path(__file__).with_name("package.xml").read_text())
 
+
+class BuildAnew(build_py):
+    """Without what an earlier version left in `build`."""
+
+    def run(self) -> None:
+        """Builds the package."""
+        shutil.rmtree(Path(self.build_lib) / "harness_ros", ignore_errors=True)
+        super().run()
+
+
 setup(
+    cmdclass={"build_py": BuildAnew},
     version=VERSION.group(1) if VERSION else "0",
     # As pyproject.toml has it, setuptools before 77 and after 2026 want it in different forms.
     license="Apache-2.0",

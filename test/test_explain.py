@@ -18,6 +18,7 @@ from harness_ros.cli import main
 from harness_ros.config import load
 from harness_ros.contract import Kind, Status, Verdict, View
 from harness_ros.explaining import explain_run, opened, report
+from harness_ros.explaining.command import as_name
 from harness_ros.explaining.recordings import LedgerRecording, RecordingError, find_run
 from harness_ros.ledger import Ledger
 
@@ -318,11 +319,26 @@ def test_a_run_without_a_configuration_is_an_error(run, bag):
     )
 
 
-def test_a_picture_that_cannot_be_written_is_an_error(run, bag, config):
+def test_a_picture_that_cannot_be_written_is_an_error(run, bag, config, tmp_path):
+    (tmp_path / "none").write_text("")
     code, _, err = run(
-        *("explain", "--bag", bag, "--run", "aa11", "--config", config, "--out", "none/a.png")
+        *("explain", "--bag", bag, "--run", "aa11", "--config", config),
+        *("--out", tmp_path / "none" / "a.png"),
     )
-    assert (code, err) == (2, "harness-ros: none/a.png: No such file or directory\n")
+    assert (code, err) == (2, f"harness-ros: {tmp_path / 'none' / 'a.png'}: File exists\n")
+
+
+@pytest.mark.parametrize(
+    ("run_id", "name"),
+    [
+        ("3f2a9c41d07e4b6f8a11223344556677", "3f2a9c41"),
+        ("3f2a9c41-d07e-4b6f-8a11-223344556677", "3f2a9c41"),
+        ("bag-00-0003", "bag-00-0003"),
+        ("a/../b c", "a_.._b_c"),
+    ],
+)
+def test_pictures_of_different_runs_have_different_names(run_id, name):
+    assert as_name(run_id) == name
 
 
 def test_opened_takes_one_source():

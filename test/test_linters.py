@@ -211,7 +211,9 @@ def test_the_version_is_the_same_everywhere() -> None:
     version = parse_package(str(ROOT / "package.xml")).version
     assert harness_ros.__version__ == version
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    assert 'dynamic = ["version"]' in project, "setup.py takes the version from package.xml"
+    assert 'dynamic = ["license", "version"]' in project, (
+        "setup.py takes the version from package.xml"
+    )
     setup = run(sys.executable, "setup.py", "--version")
     assert setup.stdout.splitlines()[-1:] == [version], setup.stderr
     changelog = get_changelog_from_path(str(ROOT / "CHANGELOG.rst"), "harness_ros")

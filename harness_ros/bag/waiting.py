@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from types import TracebackType
+from typing import Any
 
 from rich.console import Console
 from rich.progress import (
@@ -20,7 +22,20 @@ from rich.progress import (
 
 def console() -> Console:
     """Progress and problems go to standard error; standard output has the results alone."""
-    return Console(file=sys.stderr, highlight=False)
+    return _Console(file=sys.stderr, highlight=False)
+
+
+class _Console(Console):
+    """Goes on where nobody reads any more: by itself, it would end the program."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Prints, as far as that can be."""
+        with suppress(OSError):
+            super().print(*objects, **options)
+
+    def on_broken_pipe(self) -> None:
+        """Says nothing from now on."""
+        self.quiet = True
 
 
 def bars(console: Console) -> Progress:

@@ -13,6 +13,7 @@ from harness_ros.calibration.options import CalibrateOptions, CalibrationError
 from harness_ros.config import EvaluationConfig, JudgeConfig
 from harness_ros.judges.base import Judge
 from harness_ros.judges.making import all_asked, make_judges
+from harness_ros.judges.model.funds import Purse
 from harness_ros.judges.model.settings import ModelSettings
 from harness_ros.judges.settings import PanelSettings
 
@@ -58,9 +59,10 @@ def variants(config: EvaluationConfig, options: CalibrateOptions) -> Iterator[li
 
 def _made(config: EvaluationConfig, options: CalibrateOptions) -> Iterator[Variant]:
     name, settings = options.judge, config.judges[options.judge]
-    yield Variant(_judge(config, name, {}))
+    purse = Purse()  # a spending cap is of all variants together
+    yield Variant(_judge(config, name, {}, purse))
     for number in range(2, options.repeat + 1):
-        yield Variant(_judge(config, name, _again(settings, number)), number)
+        yield Variant(_judge(config, name, _again(settings, number), purse), number)
     if not options.sweep_pixels and not options.sweep_views:
         return
     if not isinstance(settings, ModelSettings):
@@ -70,17 +72,18 @@ def _made(config: EvaluationConfig, options: CalibrateOptions) -> Iterator[Varia
         )
     for budget in options.sweep_pixels:
         if budget != settings.pixel_budget:
-            judge = _judge(config, name, {"pixel_budget": budget})
+            judge = _judge(config, name, {"pixel_budget": budget}, purse)
             yield Variant(judge, 0, budget, settings.max_views)
     for views in options.sweep_views:
         if views != settings.max_views:
-            judge = _judge(config, name, {"max_views": views})
+            judge = _judge(config, name, {"max_views": views}, purse)
             yield Variant(judge, 0, settings.pixel_budget, views)
 
 
-def _judge(config: EvaluationConfig, name: str, changes: Mapping[str, Any]) -> Judge:
+def _judge(config: EvaluationConfig, name: str, changes: Mapping[str, Any], purse: Purse) -> Judge:
     measured = config.judges[name].model_copy(update={"abstain": None, **changes})
-    return make_judges({**config.judges, name: measured}, config.cards, [name])[name]
+    judges = {**config.judges, name: measured}
+    return make_judges(judges, config.cards, [name], purse=purse)[name]
 
 
 def _again(settings: JudgeConfig, number: int) -> dict[str, Any]:

@@ -8,7 +8,11 @@ answered at once, and need nothing but typer.
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -26,6 +30,9 @@ from harness_ros.cli.rules import rules
 COMMANDS = (check, explain, reference, grade, label, calibrate, runs, record, demo)
 """Commands by the names of their functions, in the order in which the help lists them; `rules`,
 which has commands of its own, follows."""
+
+INTERRUPTED = 128 + signal.SIGINT
+ENDING = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 app = typer.Typer(
     name="harness-ros",
@@ -61,13 +68,32 @@ def main() -> int:
         The exit code.
     """
     try:
-        result = app(standalone_mode=False)
+        with _cleaning_up():
+            result = app(standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt):
-        print("interrupted", file=sys.stderr)
-        return 130
+        result = INTERRUPTED
     except Exception as error:
         return _told(error)
+    if result == INTERRUPTED:
+        # Typer makes an exit code of Ctrl-C in a command.
+        print("interrupted", file=sys.stderr)
     return int(result or 0)
+
+
+@contextmanager
+def _cleaning_up() -> Iterator[None]:
+    """SIGTERM and SIGHUP end a command as Ctrl-C does: what is temporary is removed."""
+    taken = []
+    if threading.current_thread() is threading.main_thread():
+        # Not those that are ignored, as `nohup` has it.
+        taken = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _told(error: Exception) -> int:
@@ -79,6 +105,9 @@ def _told(error: Exception) -> int:
         print(f"harness-ros: {error}", file=sys.stderr)
     elif show is not None:
         show()
+    elif isinstance(error, OSError) and error.strerror:
+        named = f"{error.filename}: " if error.filename else ""
+        print(f"harness-ros: {named}{error.strerror}", file=sys.stderr)
     else:
         raise error
     return 2

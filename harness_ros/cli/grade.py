@@ -53,9 +53,9 @@ def grade(
 
     Exit code 0, 1 where --fail-under is not reached, 2 where nothing could be graded.
     """
-    if workers != 1 and ray is None:
-        from harness_ros.grading import forking
+    from harness_ros.grading import forking
 
+    if ray is None and forking.number_of(workers) > 1:
         forking.context()  # loads what workers need while this process does
 
     from harness_ros.grading.cli import grade_command

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from harness_ros.config.evaluation import EvaluationConfig
 from harness_ros.config.sections import JudgeConfig, ToolConfig
@@ -30,9 +31,26 @@ def judge_problems(config: EvaluationConfig) -> Iterator[str]:
                     )
                 elif judge.views.count(name) > 1:
                     yield f"{where}.views: '{name}' is listed more than once"
+    yield from _cassette_problems(config)
     yield from _unseen_views(config)
     for name, tool in config.tools.items():
         yield from _tool_problems(config, f"tools.{name}", tool)
+
+
+def _cassette_problems(config: EvaluationConfig) -> Iterator[str]:
+    """A recorded answer tells its model, and not the endpoint: one could be taken for another's."""
+    first: dict[tuple[Path, str], tuple[str, str]] = {}
+    for key, judge in config.judges.items():
+        if not isinstance(judge, ModelSettings) or judge.cassette is None:
+            continue
+        recorded = (judge.cassette.folder, judge.model)
+        other, base_url = first.setdefault(recorded, (key, judge.base_url))
+        if base_url != judge.base_url:
+            yield (
+                f"judges.{key}.cassette.folder: {judge.cassette.folder} holds the answers of "
+                f"{judge.model} for judges.{other} too, which asks another base_url; a folder of "
+                "its own is wanted"
+            )
 
 
 def asked(config: EvaluationConfig, key: str) -> dict[str, JudgeConfig]:

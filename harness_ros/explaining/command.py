@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -46,12 +47,20 @@ def explain_command(
     if picture is None:
         print("no picture: there is no Observation")
         return
-    path = out or Path(f"explain_{explained.run.run_id[:8]}.png")
+    path = out or Path(f"explain_{as_name(explained.run.run_id)}.png")
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(encode_png(picture))
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror or error}") from None
     print(f"picture: {path}")
+
+
+def as_name(run_id: str) -> str:
+    """A run_id as a part of a file's name: an id of hex digits is short, others are kept whole."""
+    if re.fullmatch(r"[0-9a-f]{32}|[0-9a-f-]{36}", run_id):
+        return run_id[:8]
+    return re.sub(r"[^\w.-]", "_", run_id)[:100]
 
 
 def reference_command(

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from harness_ros.bag.waiting import console
@@ -12,6 +14,7 @@ from harness_ros.grading.command import grade_bags
 from harness_ros.grading.finish import finish
 from harness_ros.grading.labels import read_labels
 from harness_ros.grading.options import GradeOptions
+from harness_ros.grading.results import alone_in, make_folder
 from harness_ros.grading.summary import Summary
 from harness_ros.grading.work import as_worker
 from harness_ros.statistics import Rate
@@ -29,16 +32,29 @@ def grade_command(options: GradeOptions) -> int:
     as_worker()
     # Before any work: a mistake in them should not be heard of after an hour.
     labels = None if options.labels is None else read_labels(options.labels)
-    grading = grade_bags(options, console())
+    if options.junit is not None:
+        make_folder(options.junit.parent)
     bags = options.bags
     title = bags[0].name if len(bags) == 1 else f"{len(bags)} bags"
-    summary = finish(grading, options.out, title, labels, options.junit)
-    for line in lines(summary, options.out):
-        print(line)
+    with alone_in(options.out):
+        grading = grade_bags(options, console())
+        summary = finish(grading, options.out, title, labels, options.junit)
+    _say(lines(summary, options.out))
     if not grading.rows:
         return 2
     rate = summary.overall.success.rate
     return int(options.fail_under is not None and (rate is None or rate < options.fail_under))
+
+
+def _say(said: Iterable[str]) -> None:
+    """Prints lines; whether anybody reads them changes nothing in what was graded."""
+    try:
+        for line in said:
+            print(line)
+        sys.stdout.flush()
+    except OSError:
+        # The interpreter would try once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def lines(summary: Summary, out: Path) -> Iterator[str]:

@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -86,12 +88,13 @@ def _write(path: Path, frames: Sequence[Frame]) -> None:
     lasted_s = (frames[-1].stamp_ns - frames[0].stamp_ns) / NANOSECONDS
     fps = (len(frames) - 1) / lasted_s if lasted_s > 0 else LEAST_FPS
     height, width = frames[0].pixels.shape[:2]
-    writer = cv2.VideoWriter(
-        str(path),
-        cv2.VideoWriter.fourcc(*"VP80"),
-        min(MOST_FPS, max(LEAST_FPS, fps)),
-        (width, height),
-    )
+    with _without_stderr():
+        writer = cv2.VideoWriter(
+            str(path),
+            cv2.VideoWriter.fourcc(*"VP80"),
+            min(MOST_FPS, max(LEAST_FPS, fps)),
+            (width, height),
+        )
     if not writer.isOpened():
         raise ClipError(f"{path}: OpenCV cannot write VP8 video here")
     try:
@@ -99,3 +102,21 @@ def _write(path: Path, frames: Sequence[Frame]) -> None:
             writer.write(frame.pixels)
     finally:
         writer.release()
+
+
+@contextmanager
+def _without_stderr() -> Iterator[None]:
+    """OpenCV says of every WebM that it does not know the tag of its codec, past all settings."""
+    try:
+        kept = os.dup(2)
+    except OSError:
+        yield  # it is closed
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)

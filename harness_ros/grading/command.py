@@ -26,9 +26,6 @@ from harness_ros.grading.work import OpenBag, Outcome, Piece, Task, pieces, runs
 from harness_ros.judges.making import with_members
 from harness_ros.judges.model.funds import open_accounts
 
-ACCOUNTS = "spending.sqlite"
-"""File in the folder of a grading, while several workers ask judges with a spending cap."""
-
 
 @dataclass
 class Grading:
@@ -58,13 +55,12 @@ def grade_bags(options: GradeOptions, console: Console) -> Grading:
     if task.runs is not None:
         # Before any work: a mistake in it should not be heard of after an hour.
         runs_of_file(task.runs, task.namespace)
-    if not options.alone and _has_cap(config):
-        task = replace(task, accounts=options.out / ACCOUNTS)
+    shared = not options.alone and _has_cap(config)
     with (
-        nullcontext() if task.accounts is None else open_accounts(task.accounts),
+        open_accounts(options.out) if shared else nullcontext() as accounts,
         OpenBag(task.definitions) as open_bag,
         bars(console) as shown,
-        pool_of(task, open_bag, options.workers, options.ray) as pool,
+        pool_of(replace(task, accounts=accounts), open_bag, options.workers, options.ray) as pool,
         Results(options.out, options.resume) as results,
     ):
         grading = _Grader(task, config, results, console, shown)

@@ -13,6 +13,7 @@ from harness_ros.grading.kept_pictures import kept_checks, kept_views, view_fold
 from harness_ros.grading.labels import Label
 from harness_ros.grading.report import Label as Outcome
 from harness_ros.grading.report import ReportData, write_report
+from harness_ros.grading.report.writing import replaced
 from harness_ros.grading.row import BagProblem
 from harness_ros.grading.summary import Summary, summarize
 
@@ -27,14 +28,11 @@ def finish(
     """Writes all that a grading leaves beside results.jsonl.
 
     Raises:
-        ReportError: the report cannot be written.
+        HarnessError: a file cannot be written.
     """
     problems = [*grading.problems, *_lost(grading)]
     summary = summarize(grading.rows, problems, labels, known=grading.known)
-    (out / "summary.json").write_text(summary.to_json(), encoding="utf-8")
-    if junit is not None:
-        junit.parent.mkdir(parents=True, exist_ok=True)
-        write_junit(junit, grading.rows, problems)
+    replaced(out / "summary.json", [summary.to_json()])
     write_report(
         out / "report.html",
         ReportData(
@@ -48,6 +46,8 @@ def finish(
             clips=lambda row: _clips(view_folder(out, row), out),
         ),
     )
+    if junit is not None:
+        write_junit(junit, grading.rows, problems)
     return summary
 
 

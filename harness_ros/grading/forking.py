@@ -10,12 +10,16 @@ what is loaded. Nothing heavy is imported here, so that the server can load whil
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from multiprocessing import forkserver, resource_tracker
-from multiprocessing.context import ForkServerContext, SpawnContext
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multiprocessing.context import ForkServerContext, SpawnContext
 
 LOADED = (
     "harness_ros.cli",
@@ -23,6 +27,13 @@ LOADED = (
     "harness_ros.judges.markers",
     "rosbags.typesys.stores.ros2_jazzy",
 )
+
+
+def number_of(workers: int) -> int:
+    """So many; for 0, as many as this process may use processors."""
+    if workers:
+        return workers
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cache

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from harness_ros import evaluation
@@ -26,6 +25,7 @@ from harness_ros.contract import (
 from harness_ros.grading.row import GradedRun, RecordedVerdict
 from harness_ros.judges import Judge, Observed
 from harness_ros.judges.making import make_judges
+from harness_ros.judges.model.funds import Purse
 
 
 class GradingError(HarnessError):
@@ -42,18 +42,18 @@ class Graded(NamedTuple):
 def judges_of(
     config: EvaluationConfig,
     observed: Callable[[Observation], Observed] = Observed,
-    accounts: Path | None = None,
+    purse: Purse | None = None,
 ) -> Mapping[str, Judge]:
     """The judges that the tools of a configuration ask, by their names.
 
     Args:
-        observed, accounts: as `make_judges` takes them.
+        observed, purse: as `make_judges` takes them.
 
     Raises:
         HarnessError: one of them cannot be made; the text names its key and why.
     """
     asked = dict.fromkeys(tool.judge for tool in config.tools.values())
-    return make_judges(config.judges, config.cards, asked, observed, accounts)
+    return make_judges(config.judges, config.cards, asked, observed, purse)
 
 
 def grade(

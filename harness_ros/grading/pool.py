@@ -8,7 +8,6 @@ there are workers to keep busy.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
@@ -16,6 +15,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 from harness_ros.grading.cluster import Cluster
+from harness_ros.grading.forking import number_of
 from harness_ros.grading.processes import Processes
 from harness_ros.grading.row import BagProblem
 from harness_ros.grading.work import OpenBag, Outcome, Piece, Task, Worker
@@ -70,13 +70,8 @@ def pool_of(
     """
     if ray_address is not None:
         return Cluster(task, ray_address)
-    number = workers or default_workers()
+    number = number_of(workers)
     return nullcontext(Here(task, open_bag)) if number == 1 else Processes(task, number)
-
-
-def default_workers() -> int:
-    """As many as this process may use processors."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def outcomes(pool: Pool, pieces: Iterable[Piece]) -> Iterator[tuple[Piece, Outcome]]:

@@ -13,7 +13,7 @@ import sys
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
+from multiprocessing.process import BaseProcess, parent_process
 from types import TracebackType
 
 from harness_ros.grading.forking import context, interrupts_blocked
@@ -130,9 +130,13 @@ def serve(task: Task, connection: Connection[Outcome, Piece]) -> None:
     """Does what comes over a connection until its other end is gone, then closes its bag."""
     as_worker()
     # With an exit the bag is closed, and what was decompressed is removed.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(ending) is not signal.SIG_IGN:
+            signal.signal(ending, lambda number, _: sys.exit(128 + number))
     with OpenBag(task.definitions) as open_bag:
-        worker = Worker(task, open_bag)
+        parent = parent_process()
+        # A grading that was killed wants no more answers: they may cost money.
+        worker = Worker(task, open_bag, lambda: parent is None or parent.is_alive())
         while True:
             try:
                 piece = connection.recv()

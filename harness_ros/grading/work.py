@@ -26,6 +26,7 @@ from harness_ros.grading.kept_pictures import keep_pictures, view_folder
 from harness_ros.grading.row import BagProblem, GradedRun
 from harness_ros.judges import Judge
 from harness_ros.judges.checks import LastObserved
+from harness_ros.judges.model.funds import Purse
 
 RUNS_A_PIECE = 4
 FIRST_RUNS = 2
@@ -88,8 +89,11 @@ def runs_of(task: Task, bag: Bag) -> tuple[list[RecordedRun], list[str]]:
         if task.tools:
             runs, wrong = runs_of_actions(bag.storage, task.tools, task.namespace)
             return runs, [*bag.problems, *wrong]
-    runs = bag.runs()
-    return runs, [*bag.problems, *bag.unreadable]
+    runs, problems = bag.runs(), [*bag.problems, *bag.unreadable]
+    if task.runs is not None or task.tools:
+        source = "--tool" if task.runs is None else "--runs"
+        problems.append(f"its ToolRun messages say what its runs are: {source} was not looked at")
+    return runs, problems
 
 
 def pieces(
@@ -169,10 +173,13 @@ class Worker:
 
     Args:
         open_bag: where bags are opened; whoever made it closes it.
+        wanted: whether somebody still waits for what is done.
     """
 
-    def __init__(self, task: Task, open_bag: OpenBag) -> None:
-        self._task, self._open_bag = task, open_bag
+    def __init__(
+        self, task: Task, open_bag: OpenBag, wanted: Callable[[], bool] = lambda: True
+    ) -> None:
+        self._task, self._open_bag, self._wanted = task, open_bag, wanted
         self._config: EvaluationConfig | None = None
         self._judges: Mapping[str, Judge] = {}
         self._observed = LastObserved()
@@ -184,7 +191,7 @@ class Worker:
             if self._config is None:
                 config = load(self._task.config)
                 # Once: a judge may keep an account, and a client that is slow to make.
-                self._judges = judges_of(config, self._observed.of, self._task.accounts)
+                self._judges = judges_of(config, self._observed.of, Purse(self._task.accounts))
                 self._config = config
             config = self._config
             bag = self._open_bag.get(piece.bag)
@@ -192,6 +199,8 @@ class Worker:
             outcome.problems.append(BagProblem(bag=piece.bag, problem=str(error)))
             return outcome
         for recorded in piece.wanted:
+            if not self._wanted():
+                break
             graded = grade(bag, piece.bag, recorded, config, self._judges)
             outcome.rows.append(graded.row)
             try:

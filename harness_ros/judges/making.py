@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from harness_ros.contract import HarnessError, Observation
 from harness_ros.judges.abstaining import AbstainingJudge
@@ -14,7 +13,7 @@ from harness_ros.judges.base import Judge
 from harness_ros.judges.card import ErrorCard, wanted_threshold
 from harness_ros.judges.checks import Observed
 from harness_ros.judges.deterministic import DeterministicJudge
-from harness_ros.judges.model.funds import SharedFunds
+from harness_ros.judges.model.funds import Purse
 from harness_ros.judges.model.settings import ModelSettings
 from harness_ros.judges.panel import Member, PanelJudge
 from harness_ros.judges.plugin import load_plugin
@@ -35,7 +34,7 @@ def make_judges(
     cards: Mapping[str, ErrorCard] | None = None,
     wanted: Iterable[str] | None = None,
     observed: Callable[[Observation], Observed] = Observed,
-    accounts: Path | None = None,
+    purse: Purse | None = None,
 ) -> dict[str, Judge]:
     """The judges by their keys.
 
@@ -44,14 +43,14 @@ def make_judges(
         cards: error cards of those that have one; a threshold may come from them.
         wanted: keys of those to make; all by default. Members of a panel are made with it.
         observed: as DeterministicJudge takes it.
-        accounts: file of `open_accounts`, where judges of other processes share spending caps.
+        purse: what spending caps are of; by default of the judges that are made here.
 
     Raises:
         JudgeError: a key is unknown, or a panel cannot be.
         PluginError: a plug-in cannot be loaded.
         CardError: a threshold is wanted that no card gives.
     """
-    maker = _Maker(settings, cards or {}, observed, accounts)
+    maker = _Maker(settings, cards or {}, observed, purse or Purse())
     return {key: maker.make(key) for key in (settings if wanted is None else wanted)}
 
 
@@ -77,7 +76,7 @@ class _Maker:
     settings: Mapping[str, JudgeSettings]
     cards: Mapping[str, ErrorCard]
     observed: Callable[[Observation], Observed]
-    accounts: Path | None
+    purse: Purse
 
     def make(self, key: str) -> Judge:
         if key not in self.settings:
@@ -97,8 +96,7 @@ class _Maker:
             # The client of the endpoint takes longer to import than all else here.
             from harness_ros.judges.model.judge import ModelJudge
 
-            funds = SharedFunds(self.accounts, key) if self.accounts else None
-            return ModelJudge(key, said, funds)
+            return ModelJudge(key, said, self.purse.of(key))
         if isinstance(said, PanelSettings):
             return PanelJudge(key, said.rule, said.timeout_s, self._members(key, said))
         raise JudgeError(f"judges.{key}: nothing makes a judge of {type(said).__name__}")

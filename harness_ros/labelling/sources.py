@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
-from harness_ros.bag.reading import NoObservationError
+from harness_ros.bag.reading import Bag, NoObservationError
 from harness_ros.bag.recorded_runs import RecordedRun
 from harness_ros.bag.storage import BagReadError
 from harness_ros.bag.waiting import bars, console
@@ -111,8 +111,10 @@ class GradedRuns:
     def shown(self, run_id: str) -> Shown:
         """What the grading has kept, or what is in the bag."""
         row = self._rows[run_id]
-        if self._config is not None:
-            return _shown(row.bag, self._observation(self._config, row))
+        bag = None if self._config is None else self._open_bag.get(row.bag)
+        if self._config is not None and bag is not None and bag.has_runs:
+            return _shown(row.bag, self._observation(bag, self._config, row))
+        # Where --tool or a file of runs said what the runs are, the bag does not know them.
         folder = view_folder(self._folder, row)
         pictures = kept_views(folder)
         if not pictures and not row.observation_summary.startswith("views none"):
@@ -121,8 +123,7 @@ class GradedRuns:
             )
         return Shown(pictures, row.observation_summary)
 
-    def _observation(self, config: EvaluationConfig, row: GradedRun) -> Observation:
-        bag = self._open_bag.get(row.bag)
+    def _observation(self, bag: Bag, config: EvaluationConfig, row: GradedRun) -> Observation:
         if row.bag not in self._recorded:
             self._recorded[row.bag] = {item.run.run_id: item for item in bag.runs()}
         recorded = self._recorded[row.bag].get(row.run_id)

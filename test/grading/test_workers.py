@@ -134,8 +134,9 @@ LONG = "so_long_a_path_that_no_socket_can_have_it_" * 2
 
 
 @pytest.mark.parametrize(("workers", "path"), [(1, ""), (2, ""), (2, LONG)])
-def test_ctrl_c_ends_a_grading_and_leaves_nothing_behind(
-    tmp_path, record, command, environment, workers, path
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_and_sigterm_end_a_grading_and_leave_nothing_behind(
+    tmp_path, record, command, environment, workers, path, how
 ):
     (tmp_path / path).mkdir(exist_ok=True)
     environment |= {"TMPDIR": str(tmp_path / path)} if path else {}
@@ -145,10 +146,12 @@ def test_ctrl_c_ends_a_grading_and_leaves_nothing_behind(
     )
     until(lambda: lines_of(tmp_path / "out" / "results.jsonl"), process)
     assert len(in_group(process.pid)) >= workers
-    # As a terminal does: to all processes of the group.
-    os.killpg(process.pid, signal.SIGINT)
+    if how == signal.SIGINT:
+        os.killpg(process.pid, how)  # as a terminal does: to all processes of the group
+    else:
+        process.send_signal(how)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 128 + how
     assert "Traceback" not in err
     until(lambda: not in_group(process.pid))
     assert not path or list((tmp_path / path).iterdir()) == []

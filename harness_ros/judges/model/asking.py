@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from random import Random
 from typing import Any, NamedTuple, TypeVar
 
@@ -114,11 +114,12 @@ class Asker:
             except AnswerError:
                 malformed += 1
                 if last or malformed == MALFORMED:
-                    self._keep(asked, vote, reply)
+                    self._kept(asked, vote, reply)
                     raise
                 continue
-            self._keep(asked, vote, reply)
-            return answer
+            kept = self._kept(asked, vote, reply)
+            # Played back, it is that one; so it is that one now.
+            return answer if kept is reply else read(answer_text(kept))
         raise AssertionError("the last request returns or raises")
 
     async def _reply(self, endpoint: Endpoint, asked: Asked, vote: int, first: bool) -> Reply:
@@ -152,7 +153,23 @@ class Asker:
             )
         await asyncio.sleep(wait_s)
 
-    def _keep(self, asked: Asked, vote: int, reply: Reply) -> None:
-        if self._cassette is not None:
-            what = asked_of(asked.question, asked.role, self._settings.model, asked.post_condition)
-            self._cassette.keep(asked.question, vote, what, reply)
+    def _kept(self, asked: Asked, vote: int, reply: Reply) -> Reply:
+        """The answer, or that which is recorded for the question already."""
+        if self._cassette is None:
+            return reply
+        what = asked_of(asked.question, asked.role, self._settings.model, asked.post_condition)
+        return self._cassette.keep(asked.question, vote, what, reply)
+
+
+async def all_of(asked: Iterable[Awaitable[Answer]]) -> list[Answer]:
+    """The answers to questions that are asked at once.
+
+    Raises:
+        Exception: that of the first which has none, when all have ended: what the others took is
+            known by then.
+    """
+    found = await asyncio.gather(*asked, return_exceptions=True)
+    for one in found:
+        if isinstance(one, BaseException):
+            raise one
+    return [one for one in found if not isinstance(one, BaseException)]

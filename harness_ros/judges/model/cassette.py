@@ -111,8 +111,11 @@ class Cassette:
             )
         return recording.reply
 
-    def keep(self, question: Question, vote: int, asked: Asked, reply: Reply) -> None:
+    def keep(self, question: Question, vote: int, asked: Asked, reply: Reply) -> Reply:
         """Writes an answer; who reads at the same time finds all of it or nothing.
+
+        Returns:
+            What is recorded now: where another process was quicker, its answer.
 
         Raises:
             CassetteError: it cannot be written.
@@ -130,8 +133,11 @@ class Cassette:
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             _write(path, recording.model_dump_json(indent=2) + "\n")
+        except FileExistsError:
+            return self.find(question, vote, asked.post_condition) or reply
         except (OSError, ValueError) as error:
             raise CassetteError(f"{path} cannot be written: {error}") from None
+        return reply
 
     def _path(self, key: str, vote: int) -> Path:
         return self._folder / f"{key}-{vote}.json"
@@ -158,7 +164,6 @@ def _write(path: Path, text: str) -> None:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
         os.chmod(beside, 0o644)
-        os.replace(beside, path)
-    except BaseException:
+        os.link(beside, path)
+    finally:
         os.unlink(beside)
-        raise

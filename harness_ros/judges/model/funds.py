@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -125,16 +126,39 @@ class SharedFunds:
             ) from None
 
 
+class Purse:
+    """Funds of judges by their names: a judge that is made several times has them once.
+
+    Args:
+        accounts: file of `open_accounts`, where those of other processes have them too.
+    """
+
+    def __init__(self, accounts: Path | None = None) -> None:
+        self._accounts = accounts
+        self._funds: dict[str, Funds] = {}
+
+    def of(self, judge: str) -> Funds:
+        """The funds of the judge of that name."""
+        if judge not in self._funds:
+            shared = self._accounts and SharedFunds(self._accounts, judge)
+            self._funds[judge] = shared or OwnFunds()
+        return self._funds[judge]
+
+
 @contextmanager
-def open_accounts(path: Path) -> Iterator[None]:
-    """Accounts in which nothing is spent yet, while this lasts.
+def open_accounts(folder: Path) -> Iterator[Path]:
+    """A file of accounts in which nothing is spent yet; there while this lasts.
+
+    What an earlier one left in the folder when it was killed is removed. The name is a new one: a
+    worker of that time, which still waits for an answer, settles nothing here.
 
     Raises:
         FundsError: the file cannot be made.
     """
+    path = folder / f"spending-{secrets.token_hex(4)}.sqlite"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        _remove(folder)
         with closing(sqlite3.connect(path)) as file:
             file.execute(
                 "CREATE TABLE account (judge TEXT PRIMARY KEY, spent REAL, set_aside REAL)"
@@ -142,6 +166,11 @@ def open_accounts(path: Path) -> Iterator[None]:
     except (OSError, sqlite3.Error) as error:
         raise FundsError(f"{path}: no account of what is spent: {error}") from None
     try:
-        yield
+        yield path
     finally:
+        _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    for path in folder.glob("spending-*.sqlite*"):
         path.unlink(missing_ok=True)

@@ -20,7 +20,7 @@ from harness_ros.judges.model.answer import (
     parse_answer,
     parse_critic,
 )
-from harness_ros.judges.model.asking import Asked, Asker, asked
+from harness_ros.judges.model.asking import Asked, Asker, all_of, asked
 from harness_ros.judges.model.funds import Funds
 from harness_ros.judges.model.question import CLAIMS, ask_about, criticise
 from harness_ros.judges.model.session import ModelSession, answer_within_s
@@ -108,7 +108,7 @@ class ModelJudge:
         """The success, or what became of it when its evidence was looked for."""
         parts = [claims[start : start + CLAIMS] for start in range(0, len(claims), CLAIMS)]
         try:
-            found = await asyncio.gather(*(self._look_for(asker, what, part) for part in parts))
+            found = await all_of(self._look_for(asker, what, part) for part in parts)
         except HarnessError as error:
             failed = _without_answer(error)
             words = f"the critic did not answer: {failed.error}"

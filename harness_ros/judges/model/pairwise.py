@@ -9,7 +9,6 @@ Longer answers are preferred too, so the lengths stand beside each outcome.
 
 from __future__ import annotations
 
-import asyncio
 import threading
 import time
 from collections.abc import Iterable
@@ -21,7 +20,7 @@ from pydantic import Field
 
 from harness_ros.contract import HarnessError, Record, Usage
 from harness_ros.judges.model.answer import Line, StrictAnswer, parsed, strict_object
-from harness_ros.judges.model.asking import Asker, asked
+from harness_ros.judges.model.asking import Asker, all_of, asked
 from harness_ros.judges.model.question import Question, sampling
 from harness_ros.judges.model.quoting import quoted
 from harness_ros.judges.model.session import ModelSession, answer_within_s
@@ -174,7 +173,7 @@ class PairwiseJudge:
             asked(item, "pairwise", SCHEMA, self._settings, comparison.question, deadline, bill)
             for item in questions
         ]
-        first, swapped = await asyncio.gather(*(asker.answer(what, 1, parse) for what in whats))
+        first, swapped = await all_of(asker.answer(what, 1, parse) for what in whats)
         names = {"first": Preference.A, "second": Preference.B, "tie": Preference.TIE}
         swap = {Preference.A: Preference.B, Preference.B: Preference.A}
         one = names[first.better]

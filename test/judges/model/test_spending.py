@@ -12,9 +12,11 @@ from judge_world import together
 from openai_server import Response, answers, fails, says
 
 from harness_ros.contract import Status, Usage
-from harness_ros.judges.model.funds import FundsError, OwnFunds, SharedFunds, open_accounts
+from harness_ros.judges.making import make_judges
+from harness_ros.judges.model.funds import FundsError, OwnFunds, Purse, SharedFunds, open_accounts
 from harness_ros.judges.model.settings import PriceSettings
 from harness_ros.judges.model.spending import Bill, CapReachedError, Spending
+from harness_ros.judges.settings import PanelSettings
 
 PRICES = {"input_per_million": 10.0, "output_per_million": 100.0, "currency": "EUR"}
 COST = 1000 * 10e-6 + 50 * 100e-6
@@ -22,10 +24,14 @@ COST = 1000 * 10e-6 + 50 * 100e-6
 
 
 @pytest.fixture
-def shared(tmp_path):
-    path = tmp_path / "accounts.sqlite"
-    with open_accounts(path):
-        yield SharedFunds(path, "looker")
+def accounts(tmp_path):
+    with open_accounts(tmp_path / "accounts") as path:
+        yield path
+
+
+@pytest.fixture
+def shared(accounts):
+    return SharedFunds(accounts, "looker")
 
 
 @pytest.fixture(params=["own", "shared"])
@@ -151,21 +157,21 @@ def test_without_the_account_no_request_is_sent(server, make_judge, request_reco
 
 
 def test_an_answer_counts_that_cannot_be_written_down(
-    server, make_judge, request_record, shared, tmp_path
+    server, make_judge, request_record, shared, accounts
 ):
     class Removes(SharedFunds):
         def settle(self, estimate, cost):
             raise FundsError("the disk is full")
 
-    funds = Removes(tmp_path / "accounts.sqlite", "looker")
+    funds = Removes(accounts, "looker")
     judge = make_judge(prices=PRICES, spending_cap=0.25, funds=funds)
     assert judge.judge(request_record).status is Status.SUCCESS
     assert shared.set_aside(1000.0, 0.25).set_aside > COST
 
 
-def test_each_judge_has_an_account_of_its_own(shared, tmp_path):
+def test_each_judge_has_an_account_of_its_own(shared, accounts):
     assert shared.set_aside(0.2, 0.25) is None
-    other = SharedFunds(tmp_path / "accounts.sqlite", "other")
+    other = SharedFunds(accounts, "other")
     assert other.set_aside(0.2, 0.25) is None
     assert shared.set_aside(0.2, 0.25) == (0.0, 0.2)
     shared.settle(0.2, 0.1)
@@ -175,6 +181,7 @@ def test_each_judge_has_an_account_of_its_own(shared, tmp_path):
 SPEND = """
 import sys
 from pathlib import Path
+from harness_ros.judges.making import make_judges
 from harness_ros.judges.model.funds import SharedFunds
 
 funds, spent = SharedFunds(Path(sys.argv[1]), "looker"), 0
@@ -185,8 +192,8 @@ print(spent)
 """
 
 
-def test_processes_that_spend_at_the_same_time_stop_at_the_cap(shared, tmp_path):
-    command = [sys.executable, "-c", SPEND, str(tmp_path / "accounts.sqlite")]
+def test_processes_that_spend_at_the_same_time_stop_at_the_cap(shared, accounts):
+    command = [sys.executable, "-c", SPEND, str(accounts)]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     spent = sum(int(process.communicate(timeout=60)[0]) for process in started)
     taken = shared.set_aside(1000.0, 5.0)
@@ -196,14 +203,40 @@ def test_processes_that_spend_at_the_same_time_stop_at_the_cap(shared, tmp_path)
 
 
 def test_an_account_begins_with_nothing_and_is_gone_at_the_end(tmp_path):
-    path = tmp_path / "made" / "accounts.sqlite"
+    folder = tmp_path / "made"
     for _ in range(2):
-        with open_accounts(path):
+        with open_accounts(folder) as path:
             assert SharedFunds(path, "looker").set_aside(0.25, 0.25) is None
-        assert list(path.parent.iterdir()) == []
-    path.mkdir()
-    with pytest.raises(FundsError, match=r"accounts\.sqlite: no account"), open_accounts(path):
+        assert list(folder.iterdir()) == []
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FundsError, match="file/spending"), open_accounts(tmp_path / "file"):
         pass
+
+
+def test_who_was_left_over_settles_nothing_in_the_next_account(tmp_path):
+    with open_accounts(tmp_path) as before:
+        left_over = SharedFunds(before, "looker")
+        left_over.set_aside(0.2, 0.25)
+        (tmp_path / f"{before.name}-journal").write_text("")
+        with open_accounts(tmp_path) as path:
+            assert [item.name for item in tmp_path.iterdir()] == [path.name]
+            now = SharedFunds(path, "looker")
+            now.set_aside(0.2, 0.25)
+            with pytest.raises(FundsError):
+                left_over.settle(0.2, 0.1)
+            assert now.set_aside(0.2, 0.25) == (0.0, 0.2)
+
+
+def test_a_judge_that_is_made_twice_has_one_cap(settings_with):
+    settings = {
+        "eye": settings_with(prices=PRICES, spending_cap=0.25),
+        "both": PanelSettings(type="panel", members=["eye", "eye"], rule="majority"),
+    }
+    purse = Purse()
+    alone, panel = make_judges(settings, purse=purse).values()
+    judges = [alone, *panel.asks]
+    assert len(judges) >= 2
+    assert {judge._session._spending._funds for judge in judges} == {purse.of("eye")}
 
 
 def test_a_request_that_is_given_up_is_charged_once():
