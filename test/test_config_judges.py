@@ -162,6 +162,17 @@ MISTAKES = {
         ("judges.eye.views", ["top", "top"]),
         "judges.eye.views: 'top' is listed more than once",
     ),
+    "recordings of two endpoints in one folder": (
+        (
+            "judges.other",
+            {
+                **{"type": "model", "model": "some-model", "base_url": "http://here/v1"},
+                "cassette": {"mode": "record", "folder": "answers"},
+            },
+        ),
+        "judges.other.cassette.folder: it holds the answers of some-model for judges.eye too, "
+        "which asks another base_url; a folder of its own is wanted",
+    ),
     "tool without any view that its model is shown": (
         ("tools.look.judge", "eye"),
         "tools.look.cameras: judge 'eye' is a model and is shown views: one of ['top', 'front'] "

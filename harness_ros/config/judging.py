@@ -47,9 +47,8 @@ def _cassette_problems(config: EvaluationConfig) -> Iterator[str]:
         other, base_url = first.setdefault(recorded, (key, judge.base_url))
         if base_url != judge.base_url:
             yield (
-                f"judges.{key}.cassette.folder: {judge.cassette.folder} holds the answers of "
-                f"{judge.model} for judges.{other} too, which asks another base_url; a folder of "
-                "its own is wanted"
+                f"judges.{key}.cassette.folder: it holds the answers of {judge.model} for "
+                f"judges.{other} too, which asks another base_url; a folder of its own is wanted"
             )
 
 

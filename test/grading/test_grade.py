@@ -157,6 +157,15 @@ def test_runs_come_from_a_file_where_the_bag_has_none(tmp_path, grade):
     assert outcomes(tmp_path, "again") == {"one": ("SUCCESS", "")}
 
 
+def test_a_file_of_runs_that_is_not_looked_at_is_told(tmp_path, record, grade):
+    lines = [["one", "pick", '{"target": "cup"}', 10.0, 11.0]]
+    done = grade(record("bag", runs=2), "--runs", write_csv(tmp_path / "runs.csv", lines))
+    assert "--runs was not looked at" in " ".join(done.stderr.split())
+    assert sorted(outcomes(tmp_path)) == ["bag-0", "bag-1"]
+    done = grade(tmp_path / "bag", "--tool", "/arm/pick=pick", out="again")
+    assert "--tool was not looked at" in " ".join(done.stderr.split())
+
+
 @pytest.mark.parametrize(
     ("line", "words"),
     [

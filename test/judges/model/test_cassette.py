@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from judge_world import KEY_VARIABLE, request_of, together
@@ -185,6 +186,18 @@ def test_many_judges_may_record_into_one_folder(server, make_judge, request_reco
     assert {judgement.status for judgement in judgements} == {Status.SUCCESS}
     assert len(files(tmp_path)) == 1
     assert player(make_judge, tmp_path).judge(request_record).status is Status.SUCCESS
+
+
+def test_the_first_answer_is_that_of_all_who_ask_the_same_at_once(
+    server, make_judge, request_record, tmp_path
+):
+    server.script.extend([replace(answers(), delay_s=0.5), replace(FELL, delay_s=0.5)])
+    judges = [recorder(make_judge, tmp_path) for _ in range(2)]
+    judgements = together(2, lambda number: judges[number].judge(request_record))
+    assert len(server.requests) == 2
+    assert [judgement.usage.calls for judgement in judgements] == [1, 1]
+    played = player(make_judge, tmp_path).judge(request_record)
+    assert [said(judgement) for judgement in judgements] == [said(played)] * 2
 
 
 REPLAY = """
