@@ -28,6 +28,10 @@ NO_KEY = "none"
 """The client wants one in any case."""
 
 
+MOST_CONNECT_S = 5.0
+"""After which an endpoint is taken for one that is not there."""
+
+
 class KeyMissingError(HarnessError):
     """The environment does not hold the key that the configuration names, or holds no key."""
 
@@ -155,14 +159,16 @@ def _key(settings: ModelSettings) -> str:
 def _client(settings: ModelSettings, key: str, refuse: Any) -> AsyncOpenAI:
     import openai
 
+    # Deadlines are kept by whoever asks, that for connecting here: until then nothing was sent, and
+    # nothing is charged.
+    connect_s = min(MOST_CONNECT_S, settings.timeout_s / 4)
     return openai.AsyncOpenAI(
         api_key=key or NO_KEY,
         base_url=settings.base_url,
         max_retries=0,
-        # Deadlines are kept by whoever asks: this one is for each read alone.
-        timeout=None,
+        timeout=openai.Timeout(None, connect=connect_s),
         http_client=openai.DefaultAsyncHttpxClient(
-            timeout=None,
+            timeout=openai.Timeout(None, connect=connect_s),
             follow_redirects=False,
             event_hooks={"request": [partial(_clean, _unwanted(settings))], "response": [refuse]},
         ),

@@ -3,8 +3,10 @@
 """What a judge's requests took, and that a cap holds."""
 
 import json
+import socket
 import subprocess
 import sys
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 
 import pytest
@@ -82,6 +84,24 @@ def test_what_the_endpoint_did_not_take_costs_nothing(server, make_judge, reques
     server.default = response
     usage = make_judge(prices=PRICES, attempts=1).judge(request_record).usage
     assert (usage.calls, usage.cost) == (1, 0)
+
+
+def test_an_endpoint_that_takes_no_connection_costs_nothing(make_judge, request_record):
+    with socket.socket() as listener, ExitStack() as waiting:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(0)
+        # The queue of the listener is full with these, and nobody takes them out of it.
+        for _ in range(4):
+            other = waiting.enter_context(socket.socket())
+            other.setblocking(False)
+            with suppress(BlockingIOError):
+                other.connect(listener.getsockname())
+        port = listener.getsockname()[1]
+        judge = make_judge(base_url=f"http://127.0.0.1:{port}/v1", prices=PRICES, timeout_s=3.0)
+        judgement = judge.judge(request_record)
+    assert "ConnectTimeout" in judgement.error
+    assert judge.account.calls >= 1
+    assert judge.account.cost == judgement.usage.cost == 0
 
 
 def test_no_request_is_sent_once_the_cap_is_reached(server, make_judge, request_record):
