@@ -162,6 +162,10 @@ MISTAKES = {
         ("judges.eye.views", ["top", "top"]),
         "judges.eye.views: 'top' is listed more than once",
     ),
+    "key instead of the name of its variable": (
+        ("judges.eye.api_key_env", "sk-proj-0123"),
+        "judges.eye.api_key_env: String should match pattern",
+    ),
     "recordings of two endpoints in one folder": (
         (
             "judges.other",
@@ -199,6 +203,7 @@ def test_a_mistake_is_named_with_file_key_value_and_what_is_allowed(loaded, file
     with pytest.raises(ConfigError) as caught:
         loaded(change)
     lines = str(caught.value).splitlines()
+    assert "sk-proj" not in str(caught.value)
     assert any(line.startswith(f"{file}: {words}") for line in lines), lines
 
 

@@ -191,8 +191,14 @@ def invalid(error: ValidationError) -> Iterator[str]:
             location = (*location, "type")
             message = f"one of {item['ctx']['expected_tags']} is wanted"
             value = value["type"]
-        yield f"{dotted(location)}: {message} (value: {short(value)})"
+        # A key that stands where only the name of its variable should is not to be shown.
+        hidden = SECRET.search(str(location[-1] if location else ""))
+        shown = "" if hidden else f" (value: {short(value)})"
+        yield f"{dotted(location)}: {message}{shown}"
 
+
+SECRET = re.compile(r"api_?key|base_url|password|secret|token", re.IGNORECASE)
+"""Names of settings whose values may hold one."""
 
 _ROOTS = {model.__name__: model for model in (EvaluationConfig, Criterion)}
 """What is validated from its top, by the name that errors carry."""
