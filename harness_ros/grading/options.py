@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness_ros.bag.run_sources import ActionTool
+from harness_ros.bag.run_sources import ActionTool, RunFileError
 from harness_ros.grading.work import Task
 
 
@@ -42,8 +42,10 @@ class GradeOptions:
         """What every piece of the work needs of them.
 
         Raises:
-            RunFileError: one of the tools is written in another way.
+            RunFileError: one of the tools is written in another way, or there is a file too.
         """
+        if self.runs is not None and self.tools:
+            raise RunFileError("--runs and --tool: only one of them can say what the runs are")
         return Task(
             config=self.config,
             out=self.out,

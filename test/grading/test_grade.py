@@ -164,6 +164,9 @@ def test_a_file_of_runs_that_is_not_looked_at_is_told(tmp_path, record, grade):
     assert sorted(outcomes(tmp_path)) == ["bag-0", "bag-1"]
     done = grade(tmp_path / "bag", "--tool", "/arm/pick=pick", out="again")
     assert "--tool was not looked at" in " ".join(done.stderr.split())
+    both = ["--runs", tmp_path / "runs.csv", "--tool", "/arm/pick=pick"]
+    done = grade(tmp_path / "bag", *both, code=2)
+    assert "only one of them" in done.stderr
 
 
 @pytest.mark.parametrize(
