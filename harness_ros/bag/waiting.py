@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
 from types import TracebackType
-from typing import Any
+from typing import Any, TextIO
 
 from rich.console import Console
 from rich.progress import (
@@ -30,12 +31,26 @@ class _Console(Console):
 
     def print(self, *objects: Any, **options: Any) -> None:
         """Prints, as far as that can be."""
-        with suppress(OSError):
+        try:
             super().print(*objects, **options)
+        except OSError:
+            self.on_broken_pipe()
 
     def on_broken_pipe(self) -> None:
         """Says nothing from now on."""
         self.quiet = True
+        give_up(sys.stderr)
+
+
+def give_up(stream: TextIO) -> None:
+    """Has a standard stream lead nowhere, to which nothing can be written any more.
+
+    What is in its buffer would be tried once more at the end of the program, and fail that.
+    """
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
 
 
 def bars(console: Console) -> Progress:

@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from harness_ros.bag.waiting import console
+from harness_ros.bag.waiting import console, give_up
 from harness_ros.grading.command import grade_bags
 from harness_ros.grading.finish import finish
 from harness_ros.grading.labels import read_labels
@@ -53,8 +52,7 @@ def _say(said: Iterable[str]) -> None:
             print(line)
         sys.stdout.flush()
     except OSError:
-        # The interpreter would try once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up(sys.stdout)
 
 
 def lines(summary: Summary, out: Path) -> Iterator[str]:
