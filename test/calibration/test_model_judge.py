@@ -95,6 +95,20 @@ def test_sweeps_show_other_pictures(world, server, monkeypatch, capsys):
     assert "4096 pixels, 3 views  false success 100.0% (1 of 1" in printed
 
 
+def test_a_spending_cap_is_of_all_samples_and_sweeps_together(world, server, monkeypatch):
+    cost = (1000 * 2.0 + 50 * 10.0) / 1e6
+    cap = 4 * cost + 0.05
+    world["judges"]["eye"] |= {"spending_cap": cap, "parallel": 1, "max_output_tokens": 1000}
+    Path("eval.yaml").write_text(yaml.safe_dump(world))
+    calibrate(monkeypatch)
+    first = len(server.requests)
+    calibrate(monkeypatch, "--repeat", "20", "--sweep-pixels", "4096,8192")
+    assert first * cost <= cap
+    # 18 more samples and two sweeps of three runs each would cost more than the cap.
+    assert 60 * cost > cap
+    assert (len(server.requests) - first) * cost <= cap
+
+
 def test_a_second_calibration_asks_nobody_for_what_is_recorded(world, server, monkeypatch):
     card = calibrate(monkeypatch, "--repeat", "2")
     asked = len(server.requests)

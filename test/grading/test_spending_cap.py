@@ -5,6 +5,8 @@
 import os
 import subprocess
 import sys
+import time
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -48,31 +50,52 @@ def test_the_cap_holds_for_all_nodes_together(graded, request, monkeypatch):
     graded("--ray", request.getfixturevalue("cluster"))
 
 
+def test_workers_of_a_killed_grading_ask_no_more(tmp_path, record, config_path):
+    with OpenAIServer() as server:
+        server.default = replace(server.default, delay_s=0.5)
+        asked = _asked(tmp_path, record(runs=30), config_path, server, "--workers", 2)
+        process = subprocess.Popen(asked, env={**os.environ, KEY: "key"}, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + 30
+        while len(server.requests) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        process.kill()
+        process.wait()
+        begun = len(server.requests)
+        time.sleep(2.5)
+        # Two of the first piece and four of the second were to be asked about.
+        assert 2 <= begun <= len(server.requests) <= begun + 1
+
+
 @pytest.fixture
 def graded(tmp_path, record, config_path):
     """graded(options) grades thirty runs, and looks whether the cap was kept."""
     return partial(_graded, tmp_path, record(runs=30), config_path)
 
 
-def _graded(tmp_path, bag, config_path, *options):
+def _asked(tmp_path, bag, config_path, server, *options):
+    """A command line that grades with a model of the server, which has a cap."""
+    model = {
+        "type": "model",
+        "model": "test-model",
+        "base_url": server.base_url,
+        "api_key_env": KEY,
+        "prices": {"input_per_million": 10.0, "output_per_million": 100.0, "currency": "EUR"},
+        "max_output_tokens": 1000,
+        "spending_cap": CAP,
+    }
     config = yaml.safe_load(config_path.read_text())
+    config["judges"] = dict.fromkeys(config["judges"], model)
+    path = tmp_path / "capped.yaml"
+    path.write_text(yaml.safe_dump(config))
+    asked = ["grade", bag, "--config", path, "--out", tmp_path / "out", *options]
+    return [sys.executable, "-c", START, *map(str, asked)]
+
+
+def _graded(tmp_path, bag, config_path, *options):
+    out = tmp_path / "out"
     with OpenAIServer() as server:
-        model = {
-            "type": "model",
-            "model": "test-model",
-            "base_url": server.base_url,
-            "api_key_env": KEY,
-            "prices": {"input_per_million": 10.0, "output_per_million": 100.0, "currency": "EUR"},
-            "max_output_tokens": 1000,
-            "spending_cap": CAP,
-        }
-        config["judges"] = dict.fromkeys(config["judges"], model)
-        path = tmp_path / "capped.yaml"
-        path.write_text(yaml.safe_dump(config))
-        out = tmp_path / "out"
-        asked = ["grade", bag, "--config", path, "--out", out, *options]
         graded = subprocess.run(
-            [sys.executable, "-c", START, *map(str, asked)],
+            _asked(tmp_path, bag, config_path, server, *options),
             env={**os.environ, KEY: "key"},
             capture_output=True,
             text=True,

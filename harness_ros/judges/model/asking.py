@@ -110,16 +110,13 @@ class Asker:
                     raise
                 continue
             try:
-                answer = read(answer_text(reply))
+                read(answer_text(reply))
             except AnswerError:
                 malformed += 1
-                if last or malformed == MALFORMED:
-                    self._kept(asked, vote, reply)
-                    raise
-                continue
-            kept = self._kept(asked, vote, reply)
-            # Played back, it is that one; so it is that one now.
-            return answer if kept is reply else read(answer_text(kept))
+                if not last and malformed < MALFORMED:
+                    continue
+            # What is recorded is played back later, and so counts now: a malformed answer too.
+            return read(answer_text(self._kept(asked, vote, reply)))
         raise AssertionError("the last request returns or raises")
 
     async def _reply(self, endpoint: Endpoint, asked: Asked, vote: int, first: bool) -> Reply:

@@ -164,6 +164,11 @@ def _write(path: Path, text: str) -> None:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
         os.chmod(beside, 0o644)
-        os.link(beside, path)
+        try:
+            os.link(beside, path)
+        except FileExistsError:
+            raise
+        except OSError:
+            os.replace(beside, path)  # a file system without hard links
     finally:
-        os.unlink(beside)
+        Path(beside).unlink(missing_ok=True)

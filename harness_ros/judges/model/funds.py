@@ -140,8 +140,8 @@ class Purse:
     def of(self, judge: str) -> Funds:
         """The funds of the judge of that name."""
         if judge not in self._funds:
-            shared = self._accounts and SharedFunds(self._accounts, judge)
-            self._funds[judge] = shared or OwnFunds()
+            accounts = self._accounts
+            self._funds[judge] = SharedFunds(accounts, judge) if accounts else OwnFunds()
         return self._funds[judge]
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -198,6 +200,38 @@ def test_the_first_answer_is_that_of_all_who_ask_the_same_at_once(
     assert [judgement.usage.calls for judgement in judgements] == [1, 1]
     played = player(make_judge, tmp_path).judge(request_record)
     assert [said(judgement) for judgement in judgements] == [said(played)] * 2
+
+
+def test_a_malformed_answer_gives_way_to_one_that_is_recorded(
+    server, make_judge, request_record, tmp_path
+):
+    bad = replace(says("no JSON"), delay_s=0.5)
+    server.script.extend([answers(), bad, bad])
+    judges = [recorder(make_judge, tmp_path / name) for name in ("other", "mine")]
+    judges[0].judge(request_record)
+    (recorded,) = files(tmp_path / "other")
+    begun = threading.Thread(target=lambda: judgements.append(judges[1].judge(request_record)))
+    judgements = []
+    begun.start()
+    while len(server.requests) < 2:
+        time.sleep(0.01)
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / recorded.name).write_bytes(recorded.read_bytes())
+    begun.join(20)
+    assert said(judgements[0]) == said(player(make_judge, tmp_path / "mine").judge(request_record))
+    assert judgements[0].status is Status.SUCCESS
+
+
+def test_a_disk_without_hard_links_is_recorded_to(
+    server, make_judge, request_record, tmp_path, monkeypatch
+):
+    def refused(*_):
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("os.link", refused)
+    recorder(make_judge, tmp_path).judge(request_record)
+    assert len(files(tmp_path)) == 1
+    assert player(make_judge, tmp_path).judge(request_record).status is Status.SUCCESS
 
 
 REPLAY = """

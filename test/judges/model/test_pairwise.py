@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -218,3 +219,14 @@ def test_orders_in_an_answer_are_data(server: OpenAIServer, judge: PairwiseJudge
 
 def test_flip_rate_of_nothing_is_no_rate() -> None:
     assert flip_rate([Compared(preference=None, length_a=1, length_b=1, error="x")]).of == 0
+
+
+def test_what_one_order_took_is_told_where_the_other_has_no_answer(
+    server: OpenAIServer, make_judge: Callable[..., PairwiseJudge]
+) -> None:
+    server.script.extend([fails(400, "no"), replace(prefers("first"), delay_s=0.3)])
+    compared = make_judge(prices={"input_per_million": 10.0, "output_per_million": 100.0}).compare(
+        BOTH
+    )
+    assert compared.preference is None
+    assert (compared.usage.calls, compared.usage.input_tokens) == (2, 1000)
