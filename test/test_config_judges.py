@@ -166,6 +166,14 @@ MISTAKES = {
         ("judges.eye.api_key_env", "sk-proj-0123"),
         "judges.eye.api_key_env: String should match pattern",
     ),
+    "address with a password": (
+        ("judges.eye.base_url", "ftp://me:sk-proj-1@robot"),
+        "judges.eye.base_url: String should match pattern",
+    ),
+    "no tokens for an answer": (
+        ("judges.eye.max_output_tokens", -7),
+        "judges.eye.max_output_tokens: Input should be greater than or equal to",
+    ),
     "recordings of two endpoints in one folder": (
         (
             "judges.other",

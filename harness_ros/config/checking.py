@@ -192,12 +192,13 @@ def invalid(error: ValidationError) -> Iterator[str]:
             message = f"one of {item['ctx']['expected_tags']} is wanted"
             value = value["type"]
         # A key that stands where only the name of its variable should is not to be shown.
-        hidden = SECRET.search(str(location[-1] if location else ""))
+        name = str(location[-1] if location else "")
+        hidden = SECRET.search(name) or (name == "base_url" and "@" in str(value))
         shown = "" if hidden else f" (value: {short(value)})"
         yield f"{dotted(location)}: {message}{shown}"
 
 
-SECRET = re.compile(r"api_?key|base_url|password|secret|token", re.IGNORECASE)
+SECRET = re.compile(r"api_?key|password|secret|(^|_)token$", re.IGNORECASE)
 """Names of settings whose values may hold one."""
 
 _ROOTS = {model.__name__: model for model in (EvaluationConfig, Criterion)}
