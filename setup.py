@@ -24,7 +24,7 @@ class BuildAnew(build_py):
 setup(
     cmdclass={"build_py": BuildAnew},
     version=VERSION.group(1) if VERSION else "0",
-    # As pyproject.toml has it, setuptools before 77 and after 2026 want it in different forms.
+    # Not in pyproject.toml: setuptools before 77 and that of 2027 want it there in different forms.
     license="Apache-2.0",
     # The .msg files travel along: bags are written and read by them. So does the recorded demo.
     packages=[

@@ -111,10 +111,11 @@ class GradedRuns:
     def shown(self, run_id: str) -> Shown:
         """What the grading has kept, or what is in the bag."""
         row = self._rows[run_id]
-        bag = None if self._config is None else self._open_bag.get(row.bag)
-        if self._config is not None and bag is not None and bag.has_runs:
-            return _shown(row.bag, self._observation(bag, self._config, row))
-        # Where --tool or a file of runs said what the runs are, the bag does not know them.
+        if self._config is not None:
+            bag = self._open_bag.get(row.bag)
+            # Where --tool or a file said what the runs are, the bag does not know them.
+            if bag.has_runs:
+                return _shown(row.bag, self._observation(bag, self._config, row))
         folder = view_folder(self._folder, row)
         pictures = kept_views(folder)
         if not pictures and not row.observation_summary.startswith("views none"):

@@ -179,6 +179,19 @@ def test_a_grading_is_labelled_with_full_frames_where_its_bags_are_there(
     assert (folder / "labels.jsonl").is_file()
 
 
+def test_runs_that_a_bag_does_not_know_are_labelled_with_the_kept_pictures(
+    tmp_path: Path, config_path: Path
+) -> None:
+    recorder = Recorder(tmp_path / "bag")
+    recorder.frame(10.0)
+    rows = rows_of("S", run_id="from a file of runs", bag=str(recorder.close()))
+    folder = graded_folder(tmp_path / "graded", rows)
+    with serving(folder, config=config_path) as server:
+        pictures = ask(server.url, "runs/0").fields["pictures"]
+        assert [picture["name"] for picture in pictures] == ["top", "wrist"]
+        assert ask(server.url, "runs/0/0.jpg").body.startswith(b"\xff\xd8")
+
+
 def test_runs_of_a_ledger_are_labelled_with_what_was_judged(
     tmp_path: Path, config_path: Path
 ) -> None:

@@ -82,12 +82,6 @@ def planner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planner]:
         yield Planner(node)
 
 
-@pytest.fixture(scope="module")
-def foreign() -> Iterator[RawTool]:
-    with spinning("foreign_arm", MultiThreadedExecutor) as node:
-        yield RawTool(node, "foreign")
-
-
 @pytest.fixture
 def evaluator(foreign: RawTool, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedEvaluator]:
     def execute(goal: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from harness_ros.judges.drawing import text
-from harness_ros.judges.drawing.palette import FAINT, PAPER, Pixels, of_outcome
+from harness_ros.judges.drawing.palette import FAINT, Pixels, filled, of_outcome
 
 UNKNOWN = (58, 58, 62)
 UNKNOWN_STRIPE = (84, 84, 90)
@@ -71,7 +71,7 @@ _GAP = 8
 def draw_scale(scale: DepthRange, marks: list[Mark], width: int) -> Pixels:
     """The scale as a strip of that width: a row for each mark, the bar, its ticks in metres."""
     bar_top = _ROW * len(marks) + 4
-    strip = np.full((bar_top + _BAR + _TICKS, width, 3), PAPER, np.uint8)
+    strip = filled(bar_top + _BAR + _TICKS, width)
     left, right = text.width_of("00", _SIZE, bold=True) + _GAP, width - _value_width() - _GAP
     metres = np.linspace(scale.near, scale.far, right - left, dtype=np.float32)
     strip[bar_top : bar_top + _BAR, left:right] = colours(metres[None, :], scale)
